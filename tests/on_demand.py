@@ -71,14 +71,13 @@ class OnDemand:
         source = self._search.states[state]
         time = self._times[state]
         found = []
-        for cause, target in self._search.successors(state):
+        for cause, target, units in self._search.successors(state):
             step = step_of(self._system, source, cause, time)
             if isinstance(target, Breach):
                 found.append(Successor(step, None, target))
                 continue
             if target == len(self._times):  # met for the first time
-                after = self._search.states[target]
-                self._times.append(time + self._system.elapsed(source, cause, after))
+                self._times.append(time + units)
             found.append(Successor(step, target, self._breach_of(target)))
         return found
 

@@ -20,10 +20,10 @@ from .paths import (
 )
 from .predicates import (
     AbstractedVariableError as AbstractedVariableError,
-    ExpressionCompiler as ExpressionCompiler,
     Function as Function,
+    PropertyWriter as PropertyWriter,
 )
-from .properties import Properties as Properties, abstraction as abstraction
+from .properties import abstraction as abstraction
 from .races import (
     Contender as Contender,
     RaceGroup as RaceGroup,
@@ -70,6 +70,7 @@ from .states.transitions import (
     Cause as Cause,
     Mode as Mode,
     State as State,
+    Successor as Successor,
     TransitionSystem as TransitionSystem,
 )
 from .strategies import (

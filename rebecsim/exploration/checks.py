@@ -16,7 +16,7 @@ from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.distributions import values_tried
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.footprints import may_delay
-from rebecsim.exploration.predicates import PosedFormula
+from rebecsim.exploration.predicates import Function, PosedFormula
 from rebecsim.exploration.properties import (
     Deciding,
     Predicate,
@@ -357,7 +357,7 @@ class Problem:
     breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left
     out of the state, `deciding` those of them that decide something nevertheless. `formulas` are
     about runs; `fair` ones, see `Checks`. `looked_for` names what counts as a violation beside the
-    given properties.
+    given properties. `names` are those that further expressions may be over.
     """
 
     system: TransitionSystem
@@ -369,6 +369,12 @@ class Problem:
     formulas: tuple[PosedFormula, ...] = ()
     fair: bool = True
     looked_for: tuple[str, ...] = ()
+    names: Properties | None = None
+
+    def expression(self, text: str, what: str, is_condition: bool) -> Function:
+        """Compile a condition, or a number, as `Properties.expression` does."""
+        assert self.names is not None, "only a problem that was posed has names"
+        return self.names.expression(text, what, is_condition)
 
     @property
     def given_properties(self) -> int:
@@ -483,4 +489,5 @@ def pose(
         formulas,
         wanted.fair,
         wanted.looked_for(system.mode),
+        names,
     )

@@ -177,7 +177,7 @@ def path_along(
         found = system.expand(state)
         if not 0 <= ordinal < len(found):
             raise ValueError(f"step {place}: there is no transition {ordinal}")
-        cause, target = found[ordinal]
+        cause, target, units = found[ordinal]
         causes.append((cause, time))
         step = step_of(system, state, cause, time)
         if isinstance(cause, Outcome):
@@ -188,7 +188,7 @@ def path_along(
             ends_in = target
             breach = _in_absolute_time(system, state, cause, time, target)
             break
-        time += system.elapsed(state, cause, target)
+        time += units
         state = target
         origins.reached(state, time, len(steps) - 1)
     done = _run(system, causes, ends_in)

@@ -1,10 +1,10 @@
 """Compile expressions and formulas over the variables of rebecs to functions of a state.
 
-A `PredicateCompiler` reads the states of a search; other readers of states derive their own
-compiler from `ExpressionCompiler`.
+A `PredicateWriter` reads the states of a search; other readers of states derive their own writer
+from `PropertyWriter`.
 
-An expression is parsed and checked by `rebecsim.lang`; only its checked tree is turned into
-Python functions, so no text of a user is ever executed.
+An expression is parsed and checked by `rebecsim.lang`; as those of message servers, it is written
+in Python from its checked tree, so no text of a user is ever executed.
 
 Forms of formulas that have names of their own are replaced by the plain operators. The patterns
 among them are those of M. B. Dwyer, G. S. Avrunin, J. C. Corbett, "Patterns in property
@@ -13,30 +13,19 @@ specifications for finite-state verification" (ICSE 1999), over the whole run.
 
 from __future__ import annotations
 
-import operator
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
-from rebecsim.arithmetic import int8, int16
+from rebecsim import actors
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.rebec_states import SpecialFloat
 from rebecsim.exploration.states.transitions import State, TransitionSystem
+from rebecsim.generate.code import HELPERS, Code, ModelNames, Range, integer
+from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.lang import CheckedProperties, Symbol, syntax
-from rebecsim.lang.checked import (
-    BYTE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    NUMERIC,
-    REAL,
-    SHORT,
-    ArrayType,
-    Type,
-    arithmetic_type,
-)
+from rebecsim.lang.checked import INT, REAL, ArrayType, RebecType
 from rebecsim.lang.properties import (
     Bound,
     Connective,
@@ -52,52 +41,38 @@ from rebecsim.lang.traversal import walk
 Function = Callable[[Any], Any]
 """A compiled expression: gives its value in a state."""
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": quotient,
-    "%": remainder,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": lambda left, right: left << (right & 31),
-    ">>": lambda left, right: left >> (right & 31),
-}
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_FIT: dict[Type, Callable[[Any], Any]] = {
-    INT: int32,
-    SHORT: int16,
-    BYTE: int8,
-    FLOAT: float32,
-    DOUBLE: float,
-}
+_MANY = 100
+"""Parentheses from which on an expression is a function of its own: Python nests only so many."""
 
 
 class AbstractedVariableError(UserError):
     """An expression reads a variable that has been left out of the state."""
 
 
-class ExpressionCompiler(ABC):
+class PropertyWriter(ExpressionWriter):
     """Compiles the expressions of one checked property file; a subclass says how to read states."""
 
+    identity: Mapping[str, str] = {"==": "==", "!=": "!="}
+
     def __init__(self, properties: CheckedProperties) -> None:
+        model = replace(
+            properties.model,
+            types=properties.types,
+            symbols=properties.symbols,
+            constants=properties.constants,
+        )
+        owner = next(iter(model.classes.values()))  # no class has these expressions: any will do
+        super().__init__(model, owner, ModelNames(model))
         self._properties = properties
+        self._given: dict[str, Any] = {name: getattr(actors, name) for name in HELPERS}
 
     @abstractmethod
-    def _rebec(self, name: str) -> Function:
-        """Give what refers to the rebec of this name."""
+    def _rebec(self, name: str) -> str:
+        """Write what refers to the rebec of this name."""
 
     @abstractmethod
-    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
-        """Give what reads a state variable, or a known rebec, of the rebec of this name."""
+    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> str:
+        """Write what reads a state variable of the rebec of this name; `state` is the state."""
 
     @abstractmethod
     def _name_of(self, reference: Any) -> str:
@@ -108,130 +83,95 @@ class ExpressionCompiler(ABC):
 
         The function raises UserError, naming the place, where the expression has no value.
         """
-        constants = self._properties.constants
-        if id(node) in constants:
-            value = constants[id(node)]
-            return lambda state: value
+        return self._compiled(self.text(node))
+
+    def _compiled(self, text: str) -> Function:
+        found: Function = eval(f"lambda state: {text}", self._given)  # noqa: S307 - checked
+        return found
+
+    def _noted(self, value: Any) -> str:
+        """Give what a value is called in the text."""
+        name = f"_given_{len(self._given)}"
+        self._given[name] = value
+        return name
+
+    def write(self, node: syntax.Expression) -> Code:
+        """Write an expression; where there may be no value, an error names the place."""
+        if id(node) in self._properties.constants:
+            known = self._properties.constants[id(node)]
+            return integer(known) if type(known) is int else Code(self._noted(known))
+        if isinstance(node, syntax.Member):
+            return self._member(node)
+        code, failing = super().write(node), self._failing(node)
+        if failing is None and code.text.count("(") < _MANY:
+            return code
+        value = self._compiled(code.text)
+        return self._apart(value if failing is None else _guarded(value, failing), code.range)
+
+    def _apart(self, value: Function, known: Range | None) -> Code:
+        """Write what a function of the state gives."""
+        return Code(f"{self._noted(value)}(state)", range=known)
+
+    def _failing(self, node: syntax.Expression) -> syntax.Expression | None:
+        """Give where arithmetic may have no value; an index that may not is looked at apart."""
+        kind = self.model.type_of(node)
         match node:
-            case syntax.Name():
-                return self._name(node)
-            case syntax.Member():
-                return self._member(node)
-            case syntax.Index():
-                return self._index(node)
-            case syntax.Unary():
-                return self._unary(node)
-            case syntax.Binary():
-                return self._binary(node)
-            case syntax.InstanceOf(operand, wanted):
-                return self._instance_of(operand, wanted.name)
-            case syntax.Conditional(condition, then, otherwise):
-                kind = self._type(node)
-                test, first = self.compile(condition), self._as(then, kind)
-                second = self._as(otherwise, kind)
-                return lambda state: first(state) if test(state) else second(state)
-            case syntax.Cast(_, operand):
-                return self._as(operand, self._type(node))
-        raise AssertionError(f"the checker lets no {type(node).__name__} into a property")
+            case syntax.Binary("/" | "%") if kind == INT:
+                return node
+            case syntax.Cast(_, operand) if self.model.type_of(operand) in REAL:
+                return None if kind in REAL else operand
+        return None
 
-    def _type(self, node: syntax.Expression) -> Type:
-        return self._properties.types[id(node)]
-
-    def _as(self, node: syntax.Expression, wanted: Type) -> Function:
-        """Compile an expression whose value is converted to a type."""
-        value, found = self.compile(node), self._type(node)
-        if found == wanted or wanted not in NUMERIC:
-            return value
-        fit = _FIT[wanted]
-        if found in REAL and wanted not in REAL:
-            return _guarded(lambda state: fit(truncate(value(state))), node)
-        return lambda state: fit(value(state))
-
-    # --- names ---------------------------------------------------------------------------------
-
-    def _name(self, node: syntax.Name) -> Function:
+    def _name(self, node: syntax.Name) -> Code:
         symbol = self._properties.symbol_of(node)
         if symbol.kind == "definition":
-            return self.compile(self._properties.definition(symbol.name).expression)
-        return self._rebec(symbol.name)
+            return self.write(self._properties.definition(symbol.name).expression)
+        return Code(self._rebec(symbol.name))
 
-    def _member(self, node: syntax.Member) -> Function:
+    def _member(self, node: syntax.Member) -> Code:
         name, symbol = self._properties.member_of(node)
         if symbol.kind == "known":
             checked = self._properties.model
             instance = next(each for each in checked.instances if each.name == name)
             known = checked.classes[instance.class_name].known_rebecs
             place = [each.name for each in known].index(symbol.name)
-            return self._rebec(instance.bindings[place])
-        return self._variable(node, name, symbol)
+            return Code(self._rebec(instance.bindings[place]))
+        return self._ranged(self._variable(node, name, symbol), node)
 
-    def _index(self, node: syntax.Index) -> Function:
-        array, index = self.compile(node.array), self.compile(node.index)
-        kind = self._type(node.array)
+    def _element(self, node: syntax.Index) -> str:
+        kind = self.model.type_of(node.array)
         assert isinstance(kind, ArrayType)
-        length = kind.length
+
+        array, index = self.compile(node.array), self._compiled(self.text(node.index, INT))
 
         def element(state: Any) -> Any:
             position = index(state)
-            if not 0 <= position < length:
+            if not 0 <= position < kind.length:
                 raise _no_value(node, f"the index {position} is outside the array")
-            return _plain(array(state)[position])
+            return plain_value(array(state)[position])
 
-        return element
+        return self._apart(element, None).text
 
-    def _instance_of(self, operand: syntax.Expression, name: str) -> Function:
-        rebec, checked = self.compile(operand), self._properties.model
+    def _instance_of(self, node: syntax.InstanceOf) -> Code:
+        checked = self._properties.model
         fitting = {
             instance.name
             for instance in checked.instances
-            if checked.classes[instance.class_name].is_a(name)
+            if checked.classes[instance.class_name].is_a(node.type.name)
         }
 
-        def is_one(state: Any) -> bool:
-            reference = rebec(state)
+        def is_one(reference: Any) -> bool:
             return reference is not None and self._name_of(reference) in fitting
 
-        return is_one
+        return Code(f"{self._noted(is_one)}({self.text(node.operand)})")
 
-    # --- operators -----------------------------------------------------------------------------
-
-    def _unary(self, node: syntax.Unary) -> Function:
-        operand = self.compile(node.operand)
-        if node.operator == "!":
-            return lambda state: not operand(state)
-        if node.operator == "+":
-            return operand
-        fit = _FIT[self._type(node)]
-        if node.operator == "-":
-            return lambda state: fit(-operand(state))
-        return lambda state: fit(~operand(state))
-
-    def _binary(self, node: syntax.Binary) -> Function:
-        symbol, kind = node.operator, self._type(node)
-        if symbol in ("&&", "||"):
-            left, right = self.compile(node.left), self.compile(node.right)
-            if symbol == "&&":
-                return lambda state: left(state) and right(state)
-            return lambda state: left(state) or right(state)
-        operands = self._type(node.left), self._type(node.right)
-        both = set(operands)
-        wanted = arithmetic_type(*operands) if both <= NUMERIC else kind
-        left, right = self._as(node.left, wanted), self._as(node.right, wanted)
-        if symbol in _COMPARISONS:
-            compare = _COMPARISONS[symbol]
-            return lambda state: compare(left(state), right(state))
-        compute = _ARITHMETIC[symbol]
-        if kind in REAL:
-            if symbol == "/":
-                compute = double_quotient
-            fit = _FIT[kind]
-            return lambda state: fit(compute(left(state), right(state)))
-        if kind == INT:
-            return _guarded(lambda state: int32(compute(left(state), right(state))), node)
-        return lambda state: compute(left(state), right(state))
+    def _cast(self, node: syntax.Cast) -> Code:
+        if isinstance(self.model.type_of(node), RebecType):
+            return self.write(node.operand)
+        return super()._cast(node)
 
 
-class PredicateCompiler(ExpressionCompiler):
+class PredicateWriter(PropertyWriter):
     """Compiles the expressions of one checked property file for one transition system."""
 
     def __init__(
@@ -247,11 +187,10 @@ class PredicateCompiler(ExpressionCompiler):
         self.reads: set[int] = set()
         """The rebecs whose part of a state the compiled expressions look at."""
 
-    def _rebec(self, name: str) -> Function:
-        reference = next(each for each in self._references if each.name == name)
-        return lambda state: reference
+    def _rebec(self, name: str) -> str:
+        return self._noted(next(each for each in self._references if each.name == name))
 
-    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
+    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> str:
         owner = next(each.index for each in self._references if each.name == rebec)
         position = self._runner.place_of(owner, symbol.name)
         if self._runner.names[owner][position] in self._abstracted[owner]:
@@ -260,26 +199,26 @@ class PredicateCompiler(ExpressionCompiler):
                 "left out of the state, so no property can depend on it"
             )
         self.reads.add(owner)
-        if symbol.type in REAL:
-            return lambda state: _plain(state[owner].variables[position])
-        return lambda state: state[owner].variables[position]
+        text = f"state[{owner}].variables[{position}]"
+        return f"{self._noted(plain_value)}({text})" if symbol.type in REAL else text
 
     def _name_of(self, reference: Any) -> str:
         return str(reference.name)
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Give a value of a state as it is outside of it."""
     if isinstance(value, SpecialFloat):
         return float("nan") if value is SpecialFloat.NAN else -0.0
     return value
 
 
-def _guarded(function: Function, node: syntax.Expression) -> Function:
+def _guarded(value: Function, node: syntax.Expression) -> Function:
     """Turn an error of arithmetic into one that names the place."""
 
     def guarded(state: Any) -> Any:
         try:
-            return function(state)
+            return value(state)
         except ArithmeticError as error:
             raise _no_value(node, str(error)) from error
 
@@ -406,7 +345,7 @@ def _posed(
     bounds: dict[Bound, TimeBound] = {}
     for node in walk(each.formula):
         if isinstance(node, Proposition) and node.expression not in numbers:
-            compiler = PredicateCompiler(checked, system, left_out)
+            compiler = PredicateWriter(checked, system, left_out)
             holds = compiler.compile(node.expression)
             numbers[node.expression] = len(conditions)
             conditions.append(StateProposition(holds, frozenset(compiler.reads)))

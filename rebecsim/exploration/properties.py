@@ -23,7 +23,7 @@ from rebecsim.exploration.analysis.deciding_reads import decision_of
 from rebecsim.exploration.predicates import (
     Function,
     PosedFormula,
-    PredicateCompiler,
+    PredicateWriter,
     posed_formulas,
 )
 from rebecsim.exploration.states.effects import Breach
@@ -188,8 +188,8 @@ class Properties:
         compiler = self._compiler(checked)
         return Property(compiler.compile(expression), breach, frozenset(compiler.reads))
 
-    def _compiler(self, checked: CheckedProperties) -> PredicateCompiler:
-        return PredicateCompiler(checked, self._system, self._left_out.attributes)
+    def _compiler(self, checked: CheckedProperties) -> PredicateWriter:
+        return PredicateWriter(checked, self._system, self._left_out.attributes)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.footprints import SendGraph, Service, send_graph_of
 from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.rebec_states import Bag, Local
-from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.transitions import State, Successor, TransitionSystem
 from rebecsim.exploration.symmetry import Symmetry, relabellings_of, symmetries
 from rebecsim.lang import CheckedModel
 from rebecsim.lang.checked import CheckedClass
@@ -224,9 +224,6 @@ def _obstacle(
     return ""
 
 
-Transition = tuple[Cause, State | Breach]
-
-
 class SymmetricSystem(TransitionSystem):
     """A transition system in which states stand for their images under symmetries.
 
@@ -248,16 +245,12 @@ class SymmetricSystem(TransitionSystem):
         self.group = tuple(group)
         self._serials: dict[Local, int] = {}
 
-    def expand(self, state: State) -> list[Transition]:
+    def expand(self, state: State) -> list[Successor]:
         """Give every transition of a state, as TransitionSystem does, to representatives."""
         return [
-            (cause, target if isinstance(target, Breach) else self.representative(target)[0])
-            for cause, target in super().expand(state)
+            (cause, target if isinstance(target, Breach) else self.representative(target)[0], units)
+            for cause, target, units in super().expand(state)
         ]
-
-    def elapsed(self, before: State, cause: Cause, after: State) -> int:
-        """Give how many time units lie between two states, of which the second follows."""
-        return self.full.elapsed(before, cause, after)
 
     def orbit(self, owner: int, number: int) -> tuple[int, int]:
         """Give what stands for a rebec and one of its message servers, and for all its images."""
@@ -290,9 +283,7 @@ class SymmetricSystem(TransitionSystem):
             found = super().expand(state)[ordinal]
             taken = self.full.expand(real)
             place = next(
-                place
-                for place, other in enumerate(taken)
-                if self._is_image(real, other, state, found, back)
+                place for place, other in enumerate(taken) if self._is_image(other, found, back)
             )
             yield place
             end = taken[place][1]
@@ -300,15 +291,14 @@ class SymmetricSystem(TransitionSystem):
                 return
             state, real = next(states), end
 
-    def _is_image(
-        self, real: State, taken: Transition, state: State, found: Transition, under: Symmetry
-    ) -> bool:
+    @staticmethod
+    def _is_image(taken: Successor, found: Successor, under: Symmetry) -> bool:
         """Whether a symmetry that takes one state to another takes a transition to another.
 
         There may be several such, by different choices; they lead to the same state after the same
         time, or to the same verdict.
         """
-        (cause, end), (other, target) = taken, found
+        (cause, end, units), (other, target, lasts) = taken, found
         assert isinstance(cause, Outcome)
         assert isinstance(other, Outcome)
         effect, of = cause.effect, other.effect
@@ -318,10 +308,7 @@ class SymmetricSystem(TransitionSystem):
             return False
         if isinstance(end, Breach) or isinstance(target, Breach):
             return isinstance(end, Breach) and isinstance(target, Breach) and end[0] == target[0]
-        elapsed = self.full.elapsed
-        return end == under.state(target) and elapsed(real, cause, end) == elapsed(
-            state, other, target
-        )
+        return units == lasts and end == under.state(target)
 
 
 def reduced(

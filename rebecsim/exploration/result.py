@@ -411,7 +411,7 @@ def recurring(
     for place, step in enumerate(recorded.steps, 1):
         reached: set[State] = set()
         for state in states:
-            for cause, target in system.expand(state):
+            for cause, target, _ in system.expand(state):
                 if not _is_alike(step, step_to_json(step_of(system, state, cause, 0))):
                     continue
                 if not isinstance(target, Breach):
@@ -443,7 +443,7 @@ def _follow(recorded: Recorded, problem: Problem) -> tuple[list[State], Breach |
                 f"step {place} of {steps}: the record takes transition "
                 f"{ordinal + 1}, the model has {len(found)}; is it a run of this model?"
             )
-        cause, target = found[ordinal]
+        cause, target, units = found[ordinal]
         if isinstance(target, Breach) and place < steps:
             raise ReplayError(
                 f"step {place} of {steps}: the model ends here with {_shown(target)}; "
@@ -459,7 +459,7 @@ def _follow(recorded: Recorded, problem: Problem) -> tuple[list[State], Breach |
                 )
         if isinstance(target, Breach):
             return states, target
-        time += system.elapsed(states[-1], cause, target)
+        time += units
         states.append(target)
     wrong = problem.wrong_with(states[-1])
     if recorded.breach in wrong:

@@ -257,9 +257,9 @@ class Search:
                 return None
             if self.is_beyond(state):
                 continue
-            for ordinal, (cause, target) in enumerate(self.system.expand(state)):
+            for ordinal, (_, target, units) in enumerate(self.system.expand(state)):
                 known = None if isinstance(target, Breach) else self._numbers.get(target)
-                if known is None or (still and self.system.elapsed(state, cause, target)):
+                if known is None or (still and units):
                     continue
                 source.append(number)
                 targets.append(known)
@@ -288,7 +288,7 @@ class Search:
             return []
         numbers = self._numbers
         new: list[int] = []
-        for ordinal, (_, target) in enumerate(found):
+        for ordinal, (_, target, _) in enumerate(found):
             if type(target) is Breach:
                 self.breached(target, number, ordinal)
                 continue
@@ -315,21 +315,24 @@ class Search:
             self.ends_in(number)
             return None
         ordinal = pick(len(found))
-        _, target = found[ordinal]
+        _, target, _ = found[ordinal]
         if isinstance(target, Breach):
             self.breached(target, number, ordinal)
             return None
         self.transitions += 1
         return self.number_of(target, number, ordinal)
 
-    def successors(self, number: int) -> list[tuple[Cause, int | Breach]]:
+    def successors(self, number: int) -> list[tuple[Cause, int | Breach, int]]:
         """Give every transition of a state with the number of the state it leads to."""
         return [
             (
                 cause,
                 target if isinstance(target, Breach) else self.number_of(target, number, ordinal),
+                units,
             )
-            for ordinal, (cause, target) in enumerate(self.system.expand(self.states[number]))
+            for ordinal, (cause, target, units) in enumerate(
+                self.system.expand(self.states[number])
+            )
         ]
 
     def adopt(

@@ -21,12 +21,10 @@ from rebecsim.exploration.states.effects import (
     BreachKey,
     Effect,
     Outcome,
-    key_of_state,
-    key_of_step,
 )
 from rebecsim.exploration.states.rebec_states import NO_DEADLINE, Waiting
 from rebecsim.exploration.states.runner import Runner
-from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.transitions import Cause, State, Successor, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, run_search
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
@@ -125,22 +123,18 @@ class _GraphSearch(Search):
         """Follow every transition of a state and write it down."""
         known = len(self.states)
         recording = self.written
-        state = self.states[number]
         found = self.successors(number)
         choice = 0
-        for cause, target in found:
+        for cause, target, units in found:
             service = NO_SERVICE
             if isinstance(cause, Outcome):
                 # The outcomes of one message follow each other, that without any turn first.
                 choice = choice + 1 if any(index for index, _ in cause.effect.drawn) else 0
                 service = self._service(cause.effect)
             if isinstance(target, Breach):
-                assert isinstance(cause, Outcome)
-                key = key_of_step(self.system, state, cause, target)
-                recording.breach(number, service, choice, key)
+                recording.breach(number, service, choice, target.key)
                 continue
             self.transitions += 1
-            units = self.system.elapsed(state, cause, self.states[target])
             recording.append(number, target, service, choice, units)
         if not found:
             self.ends_in(number)
@@ -176,8 +170,7 @@ def _graph_of(search: _GraphSearch) -> StateGraph:
         target[row] = states + keys.setdefault(key, len(keys))
     wrong = {}
     for number, breaches in sorted(search.wrong.items()):
-        found = map(key_of_state, breaches)
-        wrong[number] = tuple(keys.setdefault(key, len(keys)) for key in found)
+        wrong[number] = tuple(keys.setdefault(each.key, len(keys)) for each in breaches)
     edges = np.bincount(source, minlength=states)
     cut = np.arange(states) >= recording.expanded
     if "horizon" in search.bounds:
@@ -356,9 +349,9 @@ def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
 
     system = graph.search.system
     expanded = np.flatnonzero(np.diff(graph.first)).tolist()
-    causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))
+    found = ((source, each[0]) for source in expanded for each in system.expand(states[source]))
     columns = graph.target.tolist(), graph.duration.tolist()
-    for (source, cause), target, duration in zip(causes, *columns, strict=True):
+    for (source, cause), target, duration in zip(found, *columns, strict=True):
         yield transition_of(system, source, cause, target, duration)
 
 
@@ -425,22 +418,20 @@ class _NeighbourhoodSearch:
             if interrupted():
                 self._cut = True
                 break
-            for ordinal, (cause, target) in enumerate(self._system.expand(state)):
-                self._meet(number, ordinal, cause, target)
+            for ordinal, found in enumerate(self._system.expand(state)):
+                self._meet(number, ordinal, found)
         behind = {key: len(self._states) + place for place, key in enumerate(self._breaches)}
         wrong: dict[int, tuple[BreachKey, ...]] = {number: (key,) for key, number in behind.items()}
         edges = tuple(self._described(behind))
         space = StateSpace(self._system, tuple(self._states), edges, wrong, not self._cut)
         return Neighbourhood(space, (*self._ways, *self._breaches.values()))
 
-    def _meet(self, source: int, ordinal: int, cause: Cause, target: State | Breach) -> None:
+    def _meet(self, source: int, ordinal: int, found: Successor) -> None:
+        cause, target, units = found
         way = (*self._ways[source], ordinal)
-        state = self._states[source]
         if isinstance(target, Breach):
-            assert isinstance(cause, Outcome)
-            key = key_of_step(self._system, state, cause, target)
-            self._breaches.setdefault(key, way)
-            self._edges.append((source, key, cause, 0))
+            self._breaches.setdefault(target.key, way)
+            self._edges.append((source, target.key, cause, 0))
             return
         number = self._numbers.get(target)
         if number is None:
@@ -450,7 +441,7 @@ class _NeighbourhoodSearch:
             number = self._numbers[target] = len(self._states)
             self._states.append(target)
             self._ways.append(way)
-        self._edges.append((source, number, cause, self._system.elapsed(state, cause, target)))
+        self._edges.append((source, number, cause, units))
 
     def _described(self, behind: dict[BreachKey, int]) -> Iterator[Transition]:
         for source, target, cause, duration in self._edges:

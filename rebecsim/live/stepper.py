@@ -20,25 +20,22 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import (
     NO_MESSAGE_LEFT,
     Breach,
-    Cause,
     Mode,
     Neighbourhood,
     Outcome,
     Path,
     PathStep,
-    Properties,
     Question,
     QueuedMessage,
     RebecState,
     Recorded,
     State,
     StateSpace,
-    abstraction,
+    Successor,
     neighbourhood_of,
     path_along,
     pose,
     step_of,
-    vocabulary,
 )
 from rebecsim.lang import CheckedModel
 from rebecsim.wording import suggestion
@@ -121,8 +118,8 @@ class Stepper:
         seed: int = 0,
     ) -> None:
         self.model = model
-        self._system = system = pose(model, mode=mode, checked=checked).system
-        self._names = Properties(system, checked or vocabulary(model), abstraction(model, ()))
+        self._problem = pose(model, mode=mode, checked=checked)
+        self._system = system = self._problem.system
         self._random = Streams(key_of(seed), replication=0)[ORDER_STREAM]
         self._behind: list[_Position] = []
         self._state: State = system.initial
@@ -167,7 +164,7 @@ class Stepper:
         groups: list[list[Alternative]] = []
         likely = 1.0, False
         before = self._bags(self._state, self.time)
-        for ordinal, (cause, target) in enumerate(self._expanded()):
+        for ordinal, (cause, target, units) in enumerate(self._expanded()):
             step = step_of(self._system, self._state, cause, self.time)
             # The first alternative of a message takes the first value of every choice.
             if not any(index for index, _ in step.choices):
@@ -177,8 +174,7 @@ class Stepper:
             if isinstance(target, Breach):
                 groups[-1].append(Alternative(ordinal, step, target, (), *likely))
                 continue
-            later = self.time + self._system.elapsed(self._state, cause, target)
-            sent = self._bags(target, later) - before
+            sent = self._bags(target, self.time + units) - before
             groups[-1].append(Alternative(ordinal, step, None, tuple(sent.elements()), *likely))
         return [Turn(tuple(group)) for group in groups]
 
@@ -243,16 +239,16 @@ class Stepper:
             found = [] if self._last is not None else self._expanded()
             if not 0 <= ordinal < len(found):
                 raise UserError(f"there is no transition {ordinal} after {len(self)} steps")
-            cause, target = found[ordinal]
+            _, target, units = found[ordinal]
             self._turns = None
             if isinstance(target, Breach):
                 self._last = ordinal
                 continue
             self._behind.append(_Position(self._state, self.time, ordinal))
-            self.time += self._system.elapsed(self._state, cause, target)
+            self.time += units
             self._state = target
 
-    def _expanded(self) -> list[tuple[Cause, State | Breach]]:
+    def _expanded(self) -> list[Successor]:
         with watched(self._system.runner.system):
             return list(self._system.expand(self._state))
 
@@ -356,7 +352,7 @@ class Stepper:
         self._breakpoints.pop(breakpoint, None)
 
     def _condition(self, text: str) -> Callable[[State], bool]:
-        return self._names.expression(text, "<condition>", True)
+        return self._problem.expression(text, "<condition>", True)
 
     def _hit(self, before: State, enabled: set[str]) -> Breakpoint | None:
         """Give a breakpoint that the last step has reached."""

@@ -36,7 +36,7 @@ def test_a_state_is_left_by_the_enabled_messages(script, queue, urgent, prioriti
             assert ready(system)[0] == state[-1]
         ways = [
             (cause.effect.owner, found.runner.decode(cause.effect.owner, message, state[-1]), after)
-            for cause, after in found.expand(state)
+            for cause, after, _ in found.expand(state)
             for message in [cause.effect.message]
         ]
         expected = [(step.rebec._index, *_seen(step.message)) for step in steps]

@@ -41,7 +41,7 @@ def _reachable(system: TransitionSystem) -> list[State]:
     seen = {system.initial: None}
     pending = deque(seen)
     while pending:
-        for _, target in system.expand(pending.popleft()):
+        for _, target, _ in system.expand(pending.popleft()):
             if not isinstance(target, Breach) and target not in seen:
                 seen[target] = None
                 pending.append(target)
@@ -51,12 +51,11 @@ def _reachable(system: TransitionSystem) -> list[State]:
 def _follows(system: TransitionSystem, state: State, renaming: Symmetry | None) -> Counter[Any]:
     """Count what follows a state, or the image of each."""
     found: Counter[Any] = Counter()
-    for cause, target in system.expand(state):
+    for _, target, units in system.expand(state):
         if isinstance(target, Breach):
             found[target.verdict] += 1
         else:
-            elapsed = system.elapsed(state, cause, target)
-            found[elapsed, renaming.state(target) if renaming else target] += 1
+            found[units, renaming.state(target) if renaming else target] += 1
     return found
 
 

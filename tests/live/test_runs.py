@@ -99,9 +99,9 @@ def final_state_is_explored(model: Model, log: Log, checked: Checked, problem, s
     state, time = system.initial, system.start_time
     for each in log.served:
         event = each.event
-        cause, after = next(
-            (cause, after)
-            for cause, after in system.expand(state)
+        after, units = next(
+            (after, units)
+            for cause, after, units in system.expand(state)
             for step in [step_of(system, state, cause, time)]
             if (step.rebec, step.server, step.sender, step.time)
             == (event.rebec, event.server, event.sender, event.time)
@@ -111,7 +111,7 @@ def final_state_is_explored(model: Model, log: Log, checked: Checked, problem, s
         )
         if not isinstance(after, tuple) or hasattr(after, "verdict"):
             return after.verdict == log.ending.outcome
-        time += system.elapsed(state, cause, after)
+        time += units
         state = after
     described = StateSpace(system, (state,), (), {}, complete=True).rebecs(0)
     for rebec, found in zip(checked.system.rebecs, described, strict=True):

@@ -18,7 +18,7 @@ from rebecsim.actors.system import Choose
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.variants import Opened
 from rebecsim.errors import UserError
-from rebecsim.exploration import ExpressionCompiler, Function
+from rebecsim.exploration import Function, PropertyWriter
 from rebecsim.lang import (
     CheckedModel,
     CheckedProperties,
@@ -63,22 +63,21 @@ class Expression:
         self.read: Function = _Reader(properties, model).compile(tree)
 
 
-class _Reader(ExpressionCompiler):
+class _Reader(PropertyWriter):
     """Reads the variables of the rebecs of a `System` of a model."""
 
     def __init__(self, properties: CheckedProperties, model: Model) -> None:
         super().__init__(properties)
         self._model = model
 
-    def _rebec(self, name: str) -> Function:
-        place = self._model.positions[name]
-        return lambda system: system.rebecs[place]
+    def _rebec(self, name: str) -> str:
+        return f"state.rebecs[{self._model.positions[name]}]"
 
-    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
+    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> str:
         place = self._model.positions[rebec]
         variables = self._model.instances[place].reactive_class.__state_variables__
         name = next(each.name for each in variables if each.rebeca_name == symbol.name)
-        return lambda system: getattr(system.rebecs[place], name)
+        return f"state.rebecs[{place}].{name}"
 
     def _name_of(self, reference: Any) -> str:
         return str(reference)

@@ -20,7 +20,7 @@ from rebecsim.exploration.compiled.transitions import (
 )
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
+from rebecsim.exploration.states.effects import Breach
 from rebecsim.exploration.states.rebec_states import Waiting
 from rebecsim.exploration.states.transitions import State, can_be_served
 from rebecsim.lang.checked import CheckedModel
@@ -320,8 +320,6 @@ class CompiledSearch:
             case Reason.BREACH:
                 effect = self._collapsed.failing(asked)
                 assert effect.breach is not None
-                if self._writer is not None:
-                    self._writer.breached(key_of_effect(self._search.system.runner, effect))
                 self._breached(effect.breach)
             case Reason.OVERFLOW:
                 self._overflow(asked, self._collapsed.message(other))
@@ -330,15 +328,14 @@ class CompiledSearch:
 
     def _overflow(self, receiver: int, message: Waiting) -> None:
         """Note a message from another rebec that finds no place."""
-        runner = self._search.system.runner
-        if self._writer is not None:
-            self._writer.breached(key_of_refused(runner, receiver, message))
-        number = int(self.control[at.NUMBER])
-        time = self.state(number)[-1] if self._search.system.absolute else 0
-        self._breached(runner.overflow(receiver, message, time))
+        system, number = self._search.system, int(self.control[at.NUMBER])
+        time = self.state(number)[-1] if system.absolute else 0
+        self._breached(system.runner.overflow(receiver, message, time))
 
     def _breached(self, breach: Breach) -> None:
         """Note a breach of the transition that was followed last."""
+        if self._writer is not None:
+            self._writer.breached(breach.key)
         number, ordinal = self.control[[at.NUMBER, at.ORDINAL]].tolist()
         self._search.breached(breach, number, ordinal - 1)
 

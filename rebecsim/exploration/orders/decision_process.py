@@ -21,7 +21,7 @@ from rebecsim.exploration.checks import Limits, Problem
 from rebecsim.exploration.orders.quantities import Counted, Counting, Measure, Numbers
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.exploration.states.effects import Breach, Outcome
-from rebecsim.exploration.states.transitions import Cause, State
+from rebecsim.exploration.states.transitions import State, Successor
 from rebecsim.native.arrays import Integers, ranges
 
 Goal = Literal["minimum", "expected", "maximum"]
@@ -235,7 +235,7 @@ class OrdersSearch(Search):
             self.check_limits()
         found = self.system.expand(self._states[number])
         self._rows.add_state(number)
-        for (cause, target), weight in zip(found, weights_of(found), strict=True):
+        for (cause, target, _), weight in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             if weight:
                 self._rows.add_action(weight)
@@ -335,15 +335,15 @@ class _Rows:
         return process, [states[each] for each in (*order.tolist(), *ends.tolist())]
 
 
-def weights_of(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:
+def weights_of(found: Sequence[Successor]) -> list[float]:
     """Give how likely the action of each first outcome is in the random order; 0 for the others.
 
     The outcomes of one message follow each other, that without any turn first.
     """
-    owners = [cause.effect.owner for cause, _ in found if isinstance(cause, Outcome)]
+    owners = [cause.effect.owner for cause, _, _ in found if isinstance(cause, Outcome)]
     begins = [
         not any(index for index, _ in cause.effect.drawn)
-        for cause, _ in found
+        for cause, _, _ in found
         if isinstance(cause, Outcome)
     ]
     messages = Counter(owner for owner, first in zip(owners, begins, strict=True) if first)

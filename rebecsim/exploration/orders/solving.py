@@ -12,7 +12,7 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model, Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import Bound, Checks, Limits, Problem, pose, vocabulary
+from rebecsim.exploration.checks import Bound, Checks, Limits, Problem, pose
 from rebecsim.exploration.orders.decision_process import (
     GOALS,
     Goal,
@@ -35,7 +35,6 @@ from rebecsim.exploration.orders.quantities import (
     none_counted,
 )
 from rebecsim.exploration.paths import Path, path_along
-from rebecsim.exploration.properties import Properties, abstraction
 from rebecsim.exploration.search import Progress
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.lang import CheckedModel
@@ -178,8 +177,7 @@ def exact_orders(
     require_process(model, quantities, until, law)
     bounds = replace(limits or Limits(), horizon=until)
     problem = process_of(model, checked, deadlines)
-    names = Properties(problem.system, checked or vocabulary(model), abstraction(model, ()))
-    measures = [measure_of(each, names.expression) for each in quantities]
+    measures = [measure_of(each, problem.expression) for each in quantities]
     counted = counted_of(checked, quantities)
     try:
         try:

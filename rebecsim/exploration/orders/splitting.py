@@ -23,11 +23,9 @@ import numpy as np
 from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.distributions import values_tried
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import vocabulary
 from rebecsim.exploration.orders.decision_process import weights_of
 from rebecsim.exploration.orders.quantities import Quantity, measure_of
 from rebecsim.exploration.orders.solving import process_of, require_process
-from rebecsim.exploration.properties import Properties, abstraction
 from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 
@@ -90,11 +88,11 @@ class SplitRuns:
     ) -> None:
         require_process(model, [quantity], until, law)
         levels.require_order()
-        self._system: TransitionSystem = process_of(model, checked, deadlines).system
-        names = Properties(self._system, checked or vocabulary(model), abstraction(model, ()))
+        problem = process_of(model, checked, deadlines)
+        self._system: TransitionSystem = problem.system
         self._levels = levels
-        self._near: Function = names.expression(levels.expression, "<split>", False)
-        self._measure = measure_of(quantity, names.expression)
+        self._near: Function = problem.expression(levels.expression, "<split>", False)
+        self._measure = measure_of(quantity, problem.expression)
         self._until = until
         self._law: ChoiceLaw = law
         self._known: dict[State, _Followers] = {}
@@ -159,10 +157,10 @@ class SplitRuns:
             self._known.clear()
         found = self._system.expand(state)
         weight, each = 0.0, list[float]()
-        for (cause, _), first in zip(found, weights_of(found), strict=True):
+        for (cause, _, _), first in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             weight = first or weight  # the outcomes of one message follow each other
             each.append(weight * cause.effect.likelihood(self._law))
-        states = tuple(_WRONG if isinstance(to, Breach) else to for _, to in found)
+        states = tuple(_WRONG if isinstance(to, Breach) else to for _, to, _ in found)
         followers = self._known[state] = _Followers(states, tuple(itertools.accumulate(each)))
         return followers

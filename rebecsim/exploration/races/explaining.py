@@ -35,18 +35,18 @@ class FutureComparison:
     """Compares the orders of a race by what is possible and inevitable after each."""
 
     def __init__(self, arrays: Arrays, diamonds: Diamonds, futures: Futures) -> None:
-        self._arrays = arrays
-        self._diamonds = diamonds
-        self._futures = futures
+        self.arrays = arrays
+        self.diamonds = diamonds
+        self.futures = futures
 
     def compare(self, group: Group, pair: int) -> None:
         """Note what is inevitable, or possible, after one order and not after the other."""
-        if not self._arrays.keys:
+        if not self.arrays.keys:
             return
-        ways = group.rows(self._diamonds, pair)
+        ways = group.rows(self.diamonds, pair)
         for side in (0, 1):
             mine, theirs = ways[side], ways[1 - side]
-            for key, future in enumerate(self._futures.of_key):
+            for key, future in enumerate(self.futures.of_key):
                 inevitable = self._is_inevitable(mine, theirs, future)
                 if inevitable or (
                     self._leads(any, mine, future, future.possible)
@@ -55,10 +55,10 @@ class FutureComparison:
                     group.keys[side].add(key)
                     distance = min(self.distance(way, key) for way in mine)
                     group.note("inevitable" if inevitable else "avoidable", distance, pair, None)
-            if self._is_inevitable(mine, theirs, self._futures.any):
+            if self._is_inevitable(mine, theirs, self.futures.any):
                 keys = {
                     key
-                    for key, future in enumerate(self._futures.of_key)
+                    for key, future in enumerate(self.futures.of_key)
                     if self._leads(any, mine, future, future.possible)
                 }
                 group.keys[side].update(keys)
@@ -83,7 +83,7 @@ class FutureComparison:
 
     def _targets(self, way: Row) -> list[int]:
         """Give the states and breaches that a way passes."""
-        arrays = self._arrays
+        arrays = self.arrays
         return [int(arrays.target[edge]) for edge in way.edges]
 
     def _meets(self, way: Row, future: Future) -> bool:
@@ -91,11 +91,11 @@ class FutureComparison:
 
     def meets(self, way: Row, key: int) -> bool:
         """Say whether a breach is met on a way itself."""
-        return self._meets(way, self._futures.of_key[key])
+        return self._meets(way, self.futures.of_key[key])
 
     def distance(self, way: Row, key: int) -> int:
         """Give how many steps a breach lies behind the state of the race."""
-        future = self._futures.of_key[key]
+        future = self.futures.of_key[key]
         for steps, target in enumerate(self._targets(way), 1):
             if future.meets[target]:
                 return steps
@@ -104,13 +104,13 @@ class FutureComparison:
 
     def to_breach(self, way: Row, key: int) -> list[int]:
         """Give the edges of a way and those of a shortest one behind it to a breach."""
-        future = self._futures.of_key[key]
+        future = self.futures.of_key[key]
         edges = []
         for edge in way.edges:
             edges.append(edge)
-            if future.meets[self._arrays.target[edge]]:
+            if future.meets[self.arrays.target[edge]]:
                 return edges
-        return edges + future.nearest(self._arrays, way.end)
+        return edges + future.nearest(self.arrays, way.end)
 
 
 def unexplained(
@@ -165,19 +165,12 @@ class Explainer:
     """
 
     def __init__(
-        self,
-        search: Search,
-        arrays: Arrays,
-        diamonds: Diamonds,
-        futures: Futures,
-        analysis: Callable[[], JoinAnalysis],
+        self, search: Search, comparison: FutureComparison, analysis: Callable[[], JoinAnalysis]
     ) -> None:
-        self._search = search
-        self._arrays = arrays
-        self._diamonds = diamonds
-        self._futures = futures
-        self._comparison = FutureComparison(arrays, diamonds, futures)
-        self._analysis = analysis
+        self._search, self._comparison, self._analysis = search, comparison, analysis
+        self._arrays = comparison.arrays
+        self._diamonds = comparison.diamonds
+        self._futures = comparison.futures
 
     def explained(self, group: Group, *, observing: bool) -> RaceGroup:
         """Give the group with a witness of the worst that comes of it."""

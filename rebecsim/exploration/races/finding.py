@@ -156,9 +156,7 @@ class _Finder:
         ordered = sorted(
             self._groups, key=lambda each: (RACE_KINDS.index(each.kind or "joins"), each.contenders)
         )
-        explainer = Explainer(
-            search, self._arrays, self._diamonds, self._futures, self._group_follower.analysis
-        )
+        explainer = Explainer(search, comparison, self._group_follower.analysis)
         groups = tuple(explainer.explained(each, observing=bool(self._observe)) for each in ordered)
         return Races(
             model=system.model.name,

@@ -99,16 +99,15 @@ class JoinAnalysis:
 
     def way(self, node: int) -> list[tuple[Move, Arrival]]:
         """Give the shortest way to what tells most of how the two differ."""
-        if self._to_alone[node] >= 0:
-            return self._walk(node, self._to_alone, lambda move, after: bool(after.alone))
-        if self._to_differing[node] >= 0:
-            return self._walk(node, self._to_differing, lambda move, after: after.differs)
-        if self._to_mismatch[node] >= 0:
-            return self._walk(node, self._to_mismatch, lambda move, after: move.mismatched)
-        if self._to_joined[node] >= 0:
-            joined = self._follower.joined
-            return self._walk(node, self._to_joined, lambda move, after: after.node in joined)
-        return []
+        joined = self._follower.joined
+        goals: tuple[tuple[Integers, _Test], ...] = (
+            (self._to_alone, lambda move, after: bool(after.alone)),
+            (self._to_differing, lambda move, after: after.differs),
+            (self._to_mismatch, lambda move, after: move.mismatched),
+            (self._to_joined, lambda move, after: after.node in joined),
+        )
+        near = (goal for goal in goals if goal[0][node] >= 0)
+        return next((self._walk(node, *goal) for goal in near), [])
 
     def _walk(self, node: int, distance: Integers, last: _Test) -> list[tuple[Move, Arrival]]:
         """Go the shortest way to a node with a move of some sort, and take that one."""

@@ -14,9 +14,7 @@ from rebecsim.actors import Bag, ChoiceLaw, Message, PlainMessage, QueueOverflow
 
 if TYPE_CHECKING:
     from rebecsim.exploration.states.rebec_states import Local, Waiting
-    from rebecsim.exploration.states.runner import Runner
     from rebecsim.exploration.states.suspension import Suspension
-    from rebecsim.exploration.states.transitions import State, TransitionSystem
 
 Verdict = Literal[
     "satisfied",
@@ -29,11 +27,53 @@ Verdict = Literal[
 ]
 
 
-class Breach(NamedTuple):
-    """Something forbidden: the verdict and the text that explains it."""
+class BreachKey(NamedTuple):
+    """A breach without the details of one run, such as times and arguments.
+
+    `rebec` and `server` are those of the message that misses its deadline, finds no place or fails
+    an assertion; they are empty for what is wrong with a whole state. `text` is that of an
+    assertion or property, empty otherwise.
+    """
 
     verdict: Verdict
+    rebec: str = ""
+    server: str = ""
+    text: str = ""
+
+    @property
+    def message(self) -> str:
+        """The key without the verdict."""
+        place = f"{self.rebec}.{self.server}" if self.rebec else ""
+        return ": ".join(part for part in (place, self.text) if part)
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.message}" if self.message else str(self.verdict)
+
+
+class _Told(NamedTuple):
+    verdict: Verdict
     text: str
+
+
+class Breach(_Told):
+    """Something forbidden: the verdict and the text that explains it.
+
+    `place` is the rebec and the message server of its key; it makes no breaches different.
+    """
+
+    place: tuple[str, str]
+
+    def __new__(cls, verdict: Verdict, text: str, place: tuple[str, str] = ("", "")) -> Breach:
+        """Make one; without a place it is of a whole state."""
+        made = super().__new__(cls, verdict, text)
+        made.place = place
+        return made
+
+    @property
+    def key(self) -> BreachKey:
+        """What it is without the details of one run."""
+        is_written = self.verdict in ("assertion failed", "property violated")
+        return BreachKey(self.verdict, *self.place, self.text if is_written else "")
 
 
 class Sending:
@@ -57,8 +97,7 @@ class Effect:
     after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
     itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
     how many places this effect needs beside the other waiting messages: one for
-    the message being served, and one for each that was sent, or tried, to itself. `refused` names
-    the message server of a message that found no place in the rebec's own queue.
+    the message being served, and one for each that was sent, or tried, to itself.
     """
 
     owner: int
@@ -75,7 +114,6 @@ class Effect:
     values: tuple[Any, ...] = ()
     shares: tuple[float | None, ...] = ()
     breach: Breach | None = None
-    refused: str = ""
 
     @property
     def drawn(self) -> tuple[tuple[int, int], ...]:
@@ -115,65 +153,6 @@ class Outcome:
     def __init__(self, effect: Effect, local: Local | None) -> None:
         self.effect = effect
         self.local = local
-
-
-class BreachKey(NamedTuple):
-    """A breach without the details of one run, such as times and arguments.
-
-    `rebec` and `server` are those of the message that misses its deadline, finds no place or fails
-    an assertion; they are empty for what is wrong with a whole state. `text` is that of an
-    assertion or property, empty otherwise.
-    """
-
-    verdict: Verdict
-    rebec: str = ""
-    server: str = ""
-    text: str = ""
-
-    @property
-    def message(self) -> str:
-        """The key without the verdict."""
-        place = f"{self.rebec}.{self.server}" if self.rebec else ""
-        return ": ".join(part for part in (place, self.text) if part)
-
-    def __str__(self) -> str:
-        return f"{self.verdict}: {self.message}" if self.message else str(self.verdict)
-
-
-def key_of_state(breach: Breach) -> BreachKey:
-    """Give the key of a breach of a state."""
-    return BreachKey(breach.verdict, text="" if breach.verdict == "deadlock" else breach.text)
-
-
-def key_of_step(
-    system: TransitionSystem, state: State, cause: Outcome, breach: Breach
-) -> BreachKey:
-    """Give the key of what goes wrong in a step of a state."""
-    parts = list(state)
-    if breach.verdict == "queue overflow":
-        for sending in cause.effect.sendings:
-            after = system.runner.receive(parts[sending.receiver], sending)
-            if after is None:
-                return key_of_refused(system.runner, sending.receiver, sending.message)
-            parts[sending.receiver] = after
-    return key_of_effect(system.runner, cause.effect)
-
-
-def key_of_refused(runner: Runner, receiver: int, message: Waiting) -> BreachKey:
-    """Give the key of a message from another rebec that finds no place."""
-    server = runner.server_of(receiver, message).name
-    return BreachKey("queue overflow", str(runner.rebecs[receiver]), server)
-
-
-def key_of_effect(runner: Runner, effect: Effect) -> BreachKey:
-    """Give the key of what a message server does that is forbidden."""
-    assert effect.breach is not None
-    verdict, text = effect.breach
-    rebec = str(runner.rebecs[effect.owner])
-    if verdict == "queue overflow":
-        return BreachKey(verdict, rebec, effect.refused)
-    server = runner.server_of(effect.owner, effect.message).name
-    return BreachKey(verdict, rebec, server, text if verdict == "assertion failed" else "")
 
 
 Sent = list[tuple[int, PlainMessage]]

@@ -284,7 +284,6 @@ class LocalStore:
         self._core = core
         self._known: list[dict[tuple[Any, ...], Local]] = [{} for _ in rebecs]
         self._bags: list[dict[Bag, Bag]] = [{} for _ in rebecs]  # one object for equal ones
-        self._later: list[dict[tuple[Bag, int], Bag]] = [{} for _ in rebecs]
         self._global_urgencies = (
             [
                 [server.global_priority for server in type(rebec).__servers__.values()]
@@ -307,7 +306,6 @@ class LocalStore:
         """Give the dictionaries that grow with the number of states of rebecs."""
         yield from self._known
         yield from self._bags
-        yield from self._later
         yield from self._representatives
 
     def intern(
@@ -390,19 +388,13 @@ class LocalStore:
 
     def shift(self, local: Local, units: int) -> Local:
         """Give the state of a rebec as it is `units` later, when nothing has happened to it."""
-        owner, suspension, bag = local.owner, local.suspension, local.bag
-        if bag:
-            seen = self._later[owner].get((bag, units))
-            if seen is None:
-                seen = tuple([message.earlier(units) for message in bag])
-                self._later[owner][bag, units] = seen
-            bag = seen
+        owner, suspension = local.owner, local.suspension
         shifted = self.intern(
             owner,
             self.later(owner, local.variables, units),
             max(local.clock - units, 0),
             None if suspension is None else suspension.earlier(units),
-            bag,
+            tuple([message.earlier(units) for message in local.bag]),
         )
         local.add_shifted(units, shifted)
         return shifted

@@ -199,20 +199,19 @@ class Runner:
         self._restore(start)
         began = time if suspended is None else suspended.began
         served = self.decode(owner, message, began)
-        breach, refused = None, ""
+        breach = None
         try:
             serve(self.system, rebec, served, self._rules.deadlines)
         except Suspended:
             pass
         except QueueOverflowError as violation:
-            text = str(QueueOverflowError(violation.message, self.capacities[owner]))
-            breach, refused = Breach(violation.verdict, text), violation.message.server.name
+            breach = self._overflow(owner, violation.message)
         except Violation as violation:
-            breach = Breach(violation.verdict, str(violation))
+            breach = Breach(violation.verdict, str(violation), (str(rebec), served.server.name))
         effect: Effect | None = self._stopped
         if effect is None:  # otherwise a `finally` of the model may have raised something after it
             effect = self._captured(rebec._now, None)
-            effect.breach, effect.refused = breach, refused
+            effect.breach = breach
             if not self.timers[owner]:  # which run on
                 self._present[owner] = effect.variables
         effect.choices, effect.values = tuple(self._taken), tuple(self._values)
@@ -228,9 +227,11 @@ class Runner:
 
     def overflow(self, receiver: int, message: Waiting, time: int) -> Breach:
         """Give the breach of a message that finds the receiver's bag full."""
-        capacity = self.capacities[receiver]
-        error = QueueOverflowError(self.decode(receiver, message, time), capacity)
-        return Breach("queue overflow", str(error))
+        return self._overflow(receiver, self.decode(receiver, message, time))
+
+    def _overflow(self, receiver: int, message: Message) -> Breach:
+        error = QueueOverflowError(message, self.capacities[receiver])
+        return Breach(error.verdict, str(error), (str(self.rebecs[receiver]), message.server.name))
 
     # --- choices and delays ----------------------------------------------------------------------
 

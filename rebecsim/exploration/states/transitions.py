@@ -13,7 +13,7 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rebecsim.actors import Model
@@ -50,6 +50,8 @@ class TimePasses:
 
 TIME = TimePasses()
 Cause = Outcome | TimePasses
+Successor = tuple[Cause, State | Breach, int]
+"""A transition: its cause, the state or breach it leads to, and how many time units that takes."""
 
 
 class TransitionSystem:
@@ -141,8 +143,8 @@ class TransitionSystem:
 
     # --- transitions ---------------------------------------------------------------------------
 
-    def expand(self, state: State) -> list[tuple[Cause, State | Breach]]:
-        """Give every transition of a state: its cause, and the state or breach it leads to.
+    def expand(self, state: State) -> list[Successor]:
+        """Give every transition of a state.
 
         They come in a fixed order: by rebec, message and choices. No transition: a deadlock.
         """
@@ -160,22 +162,20 @@ class TransitionSystem:
 
     def _ample_transitions(
         self, state: State, parts: State, ample_rebec: int, enabled: list[Local]
-    ) -> list[tuple[Cause, State | Breach]]:
+    ) -> list[Successor]:
         """Give the transitions of a rebec; where one goes wrong, also those of the others."""
         found = self._messages(state, parts, [parts[ample_rebec]])
-        if any(isinstance(target, Breach) for _, target in found):
+        if any(isinstance(target, Breach) for _, target, _ in found):
             found += self._messages(
                 state, parts, [each for each in enabled if each.owner != ample_rebec]
             )
         return found
 
-    def _messages(
-        self, state: State, parts: State, enabled: list[Local]
-    ) -> list[tuple[Cause, State | Breach]]:
+    def _messages(self, state: State, parts: State, enabled: list[Local]) -> list[Successor]:
         time = state[-1] if self.absolute else 0
         read_at = time if self.reads_time is not None else 0
         floating, absolute = self.mode == "FTTS", self.absolute
-        found: list[tuple[Cause, State | Breach]] = []
+        found: list[Successor] = []
         for local in enabled:
             outcomes = local.outcomes
             if outcomes is None or local.outcomes_at != read_at:
@@ -190,12 +190,12 @@ class TransitionSystem:
                 if effect.sendings:
                     breach = self._deliver(effect.sendings, after, time) or breach
                 if breach is not None:
-                    found.append((outcome, breach))
+                    found.append((outcome, breach, 0))
                     continue
                 units = self._advance(after) if floating else 0
                 if absolute:
                     after.append(time + units)
-                found.append((outcome, tuple(after)))
+                found.append((outcome, tuple(after), units))
         return found
 
     def _deliver(self, sendings: tuple[Sending, ...], parts: list[Any], time: int) -> Breach | None:
@@ -213,43 +213,27 @@ class TransitionSystem:
         return None
 
     def _advance(self, parts: list[Any]) -> int:
-        """Move the time of the parts to the next event and give by how many units it was moved."""
-        units = _next_event(parts)
+        """Move the time of the parts to the next event and give by how many units it was moved.
+
+        Without an event, that is when the first rebec is free.
+        """
+        units: int = min([local.next for local in parts])
+        if units == NEVER:
+            units = min([local.clock for local in parts])
         if units:
             parts[:] = [
                 local.shifted.get(units) or self.locals.shift(local, units) for local in parts
             ]
         return units
 
-    def _time_step(self, state: State) -> list[tuple[Cause, State | Breach]]:
+    def _time_step(self, state: State) -> list[Successor]:
         parts = list(state[:-1] if self.absolute else state)
         if min([local.next for local in parts]) == NEVER:
             return []
         units = self._advance(parts)
         if self.absolute:
             parts.append(state[-1] + units)
-        return [(TIME, tuple(parts))]
-
-    def elapsed(self, before: State, cause: Cause, after: State) -> int:
-        """Give how many time units lie between two states, of which the second follows."""
-        if self.absolute:
-            return int(after[-1] - before[-1])
-        if isinstance(cause, TimePasses):
-            return _next_event(before)
-        if self.mode != "FTTS":
-            return 0
-        assert cause.local is not None
-        moved: list[Any] = list(before)
-        moved[cause.effect.owner] = cause.local
-        for sending in cause.effect.sendings:
-            moved[sending.receiver] = moved[sending.receiver].received[sending]
-        return _next_event(moved)
-
-
-def _next_event(parts: Sequence[Any]) -> int:
-    """Give when the next event is, or without any when the first rebec is free."""
-    units: int = min([local.next for local in parts])
-    return min([local.clock for local in parts]) if units == NEVER else units
+        return [(TIME, tuple(parts), units)]
 
 
 _MOST_CELLS = 256

@@ -240,9 +240,10 @@ class Evaluation:
         comparison = "<=" if bound is None else weak(bound).comparison
         return TimedUntil(left, right, comparison, universal, negated, times)
 
-    def shown(self, formula: Formula, value: bool) -> ShownRun | None:
+    def shown(self, formula: Formula, value: bool) -> tuple[list[int], int | None] | None:
         """Give a run from the start that shows that a formula has a value there, if one run can.
 
+        Gives places of transitions of the endless graph, and after how many of them it repeats.
         Where it meets the operand of an operator, it goes on with a run that shows that operand.
         """
         run = self._run(formula, value, 0)
@@ -270,7 +271,7 @@ class Evaluation:
                 return way if more is None else way.followed_by(more)
         return None
 
-    def _without_stretches(self, run: HopRun) -> ShownRun:
+    def _without_stretches(self, run: HopRun) -> tuple[list[int], int | None]:
         """Give the transitions of a run, one of several units once, also where it ends within."""
         edges: list[int] = []
         loop = None
@@ -281,14 +282,7 @@ class Evaluation:
                 edges.append(hop.edge)
         if run.loop is not None and loop is None:
             loop = len(edges)
-        return ShownRun(tuple(edges), loop)
-
-
-class ShownRun(NamedTuple):
-    """A run: places of transitions of the endless graph; from `before` of them on it repeats."""
-
-    edges: tuple[int, ...]
-    before: int | None
+        return edges, loop
 
 
 class TemporalJudge:

@@ -10,7 +10,6 @@ one number tells all; with `==` there are stretches of bounds, found in the orde
 from __future__ import annotations
 
 import heapq
-from typing import Protocol
 
 import numpy as np
 
@@ -32,27 +31,6 @@ _NONE: Integers = np.zeros(0, np.int64)
 
 class TooManyTimesError(Exception):
     """An exact time can be met in too many ways."""
-
-
-class UntilTimes(Protocol):
-    """The bounds with which an until holds in the first moment of a node.
-
-    `limit` is the bound that was asked for.
-    """
-
-    limit: int
-
-    def holds(self, node: int, limit: int) -> bool:
-        """Whether it holds with a bound of that limit."""
-
-    def truth(self) -> Flags:
-        """Say where it holds with the bound that it has."""
-
-    def cuts(self) -> tuple[Integers, Integers]:
-        """Give the stretches in which that changes, and after how many units."""
-
-    def nearest(self, node: int, *, holds: bool) -> int:
-        """Give another limit for which the same runs show that it holds, or does not."""
 
 
 def times_of(
@@ -221,6 +199,14 @@ class Exactly:
         """Give the limit."""
         return self.limit
 
+
+UntilTimes = AtMost | AtLeast | Exactly
+"""The bounds with which an until holds in the first moment of a node.
+
+`limit` is the bound that was asked for. `cuts` gives the stretches in which it changes whether the
+until holds with it, and after how many units; `nearest` another limit for which the same runs show
+that it holds, or does not.
+"""
 
 # --- bounds from below and above -----------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from rebecsim.actors import Model
 from rebecsim.exploration import NO_MESSAGE_LEFT, Breach, Checks, Limits, Mode, Problem, pose
 from rebecsim.exploration.search import NO_SERVICE, Service
 from rebecsim.exploration.state_graph import StateGraph, build_graph
-from rebecsim.exploration.states.effects import Outcome, key_of_state, key_of_step
+from rebecsim.exploration.states.effects import Outcome
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines
@@ -78,15 +78,13 @@ def assert_true(problem: Problem, graph: StateGraph, deadlock: bool = True) -> N
         found = system.expand(state)
         assert len(found) == len(edges)
         seen: list[Any] = []
-        for edge, (cause, target) in zip(edges, found, strict=True):
+        for edge, (cause, target, units) in zip(edges, found, strict=True):
             if isinstance(target, Breach):
-                assert isinstance(cause, Outcome)
-                key = graph.keys[graph.target[edge] - len(graph)]
-                assert key == key_of_step(system, state, cause, target)
+                assert graph.keys[graph.target[edge] - len(graph)] == target.key
                 assert graph.duration[edge] == 0
             else:
                 assert graph.target[edge] == numbers[target]
-                assert graph.duration[edge] == system.elapsed(state, cause, target)
+                assert graph.duration[edge] == units
             if not isinstance(cause, Outcome):
                 assert graph.service[edge] == NO_SERVICE
                 continue
@@ -101,7 +99,7 @@ def assert_true(problem: Problem, graph: StateGraph, deadlock: bool = True) -> N
         if deadlock and not found and not any(allowed(state) for allowed in problem.terminal):
             wrong.append(NO_MESSAGE_LEFT)
         named = [graph.keys[key] for key in graph.wrong.get(number, ())]
-        assert named == [key_of_state(each) for each in wrong]
+        assert named == [each.key for each in wrong]
 
 
 @pytest.mark.parametrize("file", [each["file"] for each in entries()])

@@ -78,7 +78,7 @@ def test_a_message_server_runs_once_for_all_bags(monkeypatch: pytest.MonkeyPatch
     while pending:
         state = pending.pop()
         bags.add(state[0].bag)
-        for _, target in system.expand(state):
+        for _, target, _ in system.expand(state):
             if not isinstance(target, Breach) and target not in seen:
                 seen.add(target)
                 pending.append(target)

@@ -24,6 +24,7 @@ from rebecsim.exploration import (
     Limits,
     Result,
     State,
+    Successor,
     TransitionSystem,
     explore,
     pose,
@@ -100,7 +101,7 @@ def _statement(draw: st.DrawFn, depth: int) -> str:
     )
 
 
-Graph = list[tuple[State, list[tuple[Cause, State | Breach]]]]
+Graph = list[tuple[State, list[Successor]]]
 
 
 def _graph(system: TransitionSystem) -> Graph:
@@ -111,7 +112,7 @@ def _graph(system: TransitionSystem) -> Graph:
     for state in pending:
         found = system.expand(state)
         graph.append((state, found))
-        new = {target: None for _, target in found if not isinstance(target, Breach)}
+        new = {target: None for _, target, _ in found if not isinstance(target, Breach)}
         if len(seen) < STATES:
             pending += [target for target in new if target not in seen]
             seen |= new
@@ -312,8 +313,10 @@ def test_states_without_dead_locals_are_a_quotient(body: str) -> None:
     for state, transitions in full:
         own = small.expand(paired[state])
         assert len(own) == len(transitions)
-        for (cause, target), (own_cause, own_target) in zip(transitions, own, strict=True):
-            assert _label(cause) == _label(own_cause)
+        for (cause, target, units), (own_cause, own_target, own_units) in zip(
+            transitions, own, strict=True
+        ):
+            assert (_label(cause), units) == (_label(own_cause), own_units)
             if isinstance(target, Breach) or isinstance(own_target, Breach):
                 assert target == own_target
             else:

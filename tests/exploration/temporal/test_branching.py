@@ -77,8 +77,9 @@ def test_a_formula_holds_exactly_if_the_definition_says_so(seed):
     if shown is None:
         return
     state = 0
-    for place in shown.edges:
+    edges, before = shown
+    for place in edges:
         assert graph.first[state] <= place < graph.first[state + 1]
         state = int(graph.target[place])
-    if shown.before is not None:
-        assert shown.before <= len(shown.edges)
+    if before is not None:
+        assert before <= len(edges)

@@ -23,6 +23,7 @@ from rebecsim.clusters.dispatch.orders.states import deadline_of
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from rebecsim.native.arrays import packed
 from rebecsim.simulation import simulate
 
 Integers = NDArray[np.int64]
@@ -180,16 +181,13 @@ class _ExtremeOrder:
     def _served(self, start: Integers, action: int, ticks: int) -> tuple[int, ...]:
         """Give how many updates of each group come before the tick in an action."""
         graph, tables = self._found.graph, self._found.cluster.tables
-        layout = tables.layout.tolist()
         target, receipt = graph.nodes[graph.target[action]], graph.receipts[graph.receipt[action]]
         due = [int((start[1 + a : 1 + b] == 1).sum()) for a, b in tables.groups.tolist()]
         for served in itertools.product(*(range(each + 1) for each in due)):
             parts, noted = start.copy(), np.zeros((1, len(receipt)), np.int64)
             scratch, picks = self._work[:3], self._work[3:]
             tick(tables, parts, np.array(served, np.int64), noted, 0, ticks, scratch, picks)
-            packed = np.zeros_like(target)
-            for part, (word, shift, _) in zip(parts.tolist(), layout, strict=True):
-                packed[word] |= part << shift
-            if (noted[0] == receipt).all() and (ticks == 1 or (packed == target).all()):
+            found = packed(parts[None], tables.layout)[0]
+            if (noted[0] == receipt).all() and (ticks == 1 or (found == target).all()):
                 return served
         raise AssertionError("an action is among those of its state")

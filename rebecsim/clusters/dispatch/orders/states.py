@@ -41,7 +41,7 @@ from rebecsim.clusters.dispatch.configuration import (
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.errors import UserError
-from rebecsim.native.arrays import Integers, Table
+from rebecsim.native.arrays import Integers, Table, layout_for, words_of
 
 POLICY_NUMBERS = {each.name: place for place, each in enumerate(BUILTIN_DISPATCH_POLICIES)}
 """What loops call the policies: EDF 0, FIFO 1, MDF 2, PRIORITY 3, LLF 4, MLF 5, SJF 6."""
@@ -56,8 +56,6 @@ _MOST_TIES = 1_000
 """Most ways in which ties of one tick may turn out."""
 
 _MOST_TICKS = 10_000
-_WORD = 62
-"""Bits of a word that hold parts of a state."""
 
 
 class Tables(NamedTuple):
@@ -118,7 +116,7 @@ class OrderedCluster:
     @property
     def words(self) -> int:
         """Words of a state."""
-        return int(self.tables.layout[:, 0].max()) + 1
+        return words_of(self.tables.layout)
 
     @property
     def most_ways(self) -> int:
@@ -203,7 +201,8 @@ def cluster_of(
     late = [numbers[_Job(0, job.is_high)] for job in classes]
     ways, jobs, chances = _ways(configuration, drawn[:period], counts[:period], numbers, deadlines)
     most_code = (max(deadlines.values()) + 1) * len(classes)
-    layout = _layout(configuration, period, int(busy.max()), most_code)
+    largest = period - 1, *[int(busy.max())] * configuration.app_masters
+    layout = layout_for([*largest, *[most_code] * configuration.queue_size])
     sizes = (
         configuration.app_masters,
         configuration.queue_size,
@@ -360,17 +359,3 @@ def _ways(
     chances.append(1.0)
     jobs_of = np.array(rows, np.int64).reshape(len(rows), most)
     return np.array(bounds, np.int64), jobs_of, np.array(chances)
-
-
-def _layout(configuration: Configuration, phases: int, most_busy: int, most_code: int) -> Table:
-    """Lay out a state: each part within one word."""
-    widths = [max(1, (phases - 1).bit_length())]
-    widths += [max(1, most_busy.bit_length())] * configuration.app_masters
-    widths += [most_code.bit_length()] * configuration.queue_size
-    rows, word, shift = list[tuple[int, int, int]](), 0, 0
-    for width in widths:
-        if shift + width > _WORD:
-            word, shift = word + 1, 0
-        rows.append((word, shift, (1 << width) - 1))
-        shift += width
-    return np.array(rows, np.int64)

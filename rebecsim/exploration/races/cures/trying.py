@@ -79,12 +79,8 @@ _JOINED = "+"  # stands for message servers that a cure has merged; no name has 
 _Pair = frozenset[Contender]
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """The outcome of a cure, and the reasons."""
-
-    outcome: Outcome
-    found: tuple[str, ...]
+Judgement = tuple[Outcome, tuple[str, ...]]
+"""The outcome of a cure, and the reasons."""
 
 
 def violations(races: Races) -> tuple[BreachKey, ...]:
@@ -180,7 +176,7 @@ class _Comparison:
 
 
 def _judgement(outcome: Outcome, *found: str) -> Judgement:
-    return Judgement(outcome, found)
+    return outcome, found
 
 
 Service = tuple[str, str]
@@ -336,13 +332,14 @@ class _Trial:
             after = self._races(source)
         except DoesNotApplyError as reason:
             return replace(made, found=(str(reason),))
-        judgement = _Comparison(self._before, race, after, change.merged).judgement()
-        if judgement.outcome in ("removes", "lessens"):
-            judgement = self._without_waiting(judgement, source, change)
+        outcome, found = _Comparison(self._before, race, after, change.merged).judgement()
+        if outcome in ("removes", "lessens"):
+            waiting = self._kept_waiting(source, change)
+            outcome, found = ("worse", waiting) if waiting else (outcome, found)
         return replace(
             made,
-            outcome=judgement.outcome,
-            found=judgement.found,
+            outcome=outcome,
+            found=found,
             source=source,
             states=after.states,
             violations=violations(after),
@@ -387,8 +384,8 @@ class _Trial:
             )
         return self._bottoms[source]
 
-    def _without_waiting(self, judgement: Judgement, source: str, change: Change) -> Judgement:
-        """Take a cure back that keeps messages waiting for ever."""
+    def _kept_waiting(self, source: str, change: Change) -> tuple[str, ...]:
+        """Say which messages a cure keeps waiting for ever."""
         after = self._bottoms_of(source)
         before = frozenset() if self._before.bounds else self._bottoms_of(self._source).waiting()
         reasons = [
@@ -397,7 +394,7 @@ class _Trial:
         ]
         if change.guarded is not None:
             reasons += _refused(after, change.guarded)
-        return Judgement("worse", tuple(reasons)) if reasons else judgement
+        return tuple(reasons)
 
 
 def _refused(after: BottomComponents, guarded: Guarded) -> Iterator[str]:
