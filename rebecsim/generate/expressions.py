@@ -468,19 +468,8 @@ def _array_name(node: syntax.Expression) -> syntax.Expression:
 
 def has_effect(node: syntax.Expression) -> bool:
     """Whether evaluating an expression may change something or draw a choice."""
-    match node:
-        case syntax.Assignment() | syntax.Increment() | syntax.Call() | syntax.Choice():
-            return True
-        case syntax.Index(array, index):
-            return has_effect(array) or has_effect(index)
-        case syntax.Unary(_, operand) | syntax.Cast(_, operand) | syntax.InstanceOf(operand, _):
-            return has_effect(operand)
-        case syntax.Binary(_, left, right):
-            return has_effect(left) or has_effect(right)
-        case syntax.Conditional(condition, then, otherwise):
-            return any(map(has_effect, (condition, then, otherwise)))
-        case _:
-            return False
+    effects = syntax.Assignment | syntax.Increment | syntax.Call | syntax.Choice
+    return any(isinstance(part, effects) for part in walk(node))
 
 
 def default_value(kind: Type) -> str:

@@ -39,7 +39,8 @@ def runs(
         if end - place == 1 and not _is_for_one_rebec(model, first):
             yield first, None
         else:
-            yield first, _side_by_side(statements[place:end])
+            side_by_side = zip(*map(walk, statements[place:end]), strict=True)
+            yield first, {id(nodes[0]): nodes for nodes in side_by_side}
         place = end
 
 
@@ -93,26 +94,6 @@ def _same_name(model: CheckedModel, one: syntax.Name, other: syntax.Name) -> boo
     if symbols[0].kind == "known":
         return symbols[1].kind == "known" and symbols[0].type == symbols[1].type
     return one == other
-
-
-def _side_by_side(statements: Sequence[syntax.Node]) -> Alike:
-    found: Alike = {}
-    pending: list[tuple[object, ...]] = [tuple(statements)]
-    while pending:
-        parts = pending.pop()
-        first = parts[0]
-        if isinstance(first, syntax.Node):
-            nodes = tuple(each for each in parts if isinstance(each, syntax.Node))
-            found[id(first)] = nodes
-            pending += [
-                tuple(getattr(each, part.name) for each in nodes)
-                for part in fields(first)
-                if part.name != "span"
-            ]
-        elif isinstance(first, tuple):
-            tuples = [each for each in parts if isinstance(each, tuple)]
-            pending += list(zip(*tuples, strict=True))
-    return found
 
 
 _INDENT = "    "
