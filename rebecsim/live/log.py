@@ -6,7 +6,7 @@ Scheduling jitter is reported, not hidden.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -163,7 +163,7 @@ def _kinds(record: type, left_out: Collection[str] = ()) -> _Kinds:
 
 _HEAD = _kinds(Log, left_out=("served", "ending"))
 _SENT = _kinds(Sent)
-_EVENT = _kinds(Event, left_out=("drawn", "parameters"))  # old logs have the indices only
+_EVENT = _kinds(Event, left_out=("parameters",))
 
 
 def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
@@ -183,24 +183,18 @@ def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
 
 def _served(row: object, place: int) -> Served:
     where = f"message {place}"
-    event = Event(**_checked(where, row, _EVENT))
+    event = Event(**_checked(where, row, _EVENT), parameters=())
     if not all(type(index) is int and index >= 0 for index in event.choices):
         raise ReplayError(f"{where}: `choices` are the numbers of alternatives, from 0")
+    if len(event.drawn) != len(event.choices):
+        raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
     rest = _checked(where, row, {"sent": (list,), "late": (int, float)})
-    assert isinstance(row, dict)
-    if "drawn" in row:
-        drawn = _checked(where, row, {"drawn": (list,)})["drawn"]
-        if len(drawn) != len(event.choices):
-            raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
-        event = replace(event, drawn=drawn)
     sent = tuple(Sent(**_checked(f"{where}, `sent`", each, _SENT)) for each in rest["sent"])
     return Served(event, sent, rest["late"])
 
 
 def _ending(data: dict[Any, Any]) -> Ending:
     found = _checked("`ending`", data, _kinds(Ending))
-    if found["outcome"] == "deadlock":  # old logs
-        found["outcome"] = "ended"
     if found["outcome"] not in ENDINGS:
         raise ReplayError(f"`ending`: there is no outcome {found['outcome']!r}")
     return Ending(**found)
