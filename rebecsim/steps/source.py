@@ -89,13 +89,11 @@ class ClassSource:
 
     def function(self, function: FunctionType, name: str) -> ast.FunctionDef:
         """Give a function of the class. Raises NotUnderstoodError if its text does not show it."""
-        first = function.__code__.co_firstlineno
-        for node in self.tree.body:
-            if isinstance(node, ast.FunctionDef) and first == min(
-                node.lineno, *(each.lineno for each in node.decorator_list), node.lineno
-            ):
-                return node
-        raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
+        found = function_tree(function.__code__, self.names)
+        if not isinstance(found, ast.FunctionDef):
+            first = function.__code__.co_firstlineno
+            raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
+        return found
 
     def annotation(self, name: str) -> ast.expr | None:
         """Give the type that the class declares an attribute with."""

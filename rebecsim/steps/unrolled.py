@@ -112,7 +112,7 @@ class _Unroller(ast.NodeTransformer):
         if tree is None or called.__globals__ is not self._function.__globals__:
             return None
         names = [each.arg for each in tree.args.args]
-        kept = [each for each in tree.body if not _is_text(each)]
+        kept = [each for each in tree.body if not is_text(each)]
         plain = ast.arguments([], tree.args.args, None, [], [], None, [])
         if ast.dump(tree.args) != ast.dump(plain) or len(names) != len(arguments):
             return None
@@ -125,7 +125,8 @@ class _Unroller(ast.NodeTransformer):
         return _with(kept[0].value, dict(zip(names, arguments, strict=True)))
 
 
-def _is_text(node: ast.stmt) -> bool:
+def is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a text or another constant that stands there alone."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
