@@ -51,7 +51,7 @@ from rebecsim.lang.checked import (
     Type,
     arithmetic_type,
 )
-from rebecsim.lang.traversal import walk
+from rebecsim.lang.traversal import array_of, walk
 
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)
@@ -399,7 +399,7 @@ class ExpressionWriter:
         reads_state = any(
             isinstance(part, syntax.Name) and self.model.symbol_of(part).kind == "state"
             for part in parts[0]
-            if part is not _array_name(node.target)
+            if part is not array_of(node.target)
         )
         assigns = any(isinstance(part, syntax.Assignment | syntax.Increment) for part in parts[1])
         return reads_state or assigns
@@ -458,12 +458,6 @@ class ExpressionWriter:
 def _is_exact(text: str) -> bool:
     """Whether a text is a literal that a single holds exactly."""
     return bool(_NUMBER.fullmatch(text)) and float32(float(text)) == float(text)
-
-
-def _array_name(node: syntax.Expression) -> syntax.Expression:
-    while isinstance(node, syntax.Index):
-        node = node.array
-    return node
 
 
 def has_effect(node: syntax.Expression) -> bool:
