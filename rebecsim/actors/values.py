@@ -183,11 +183,6 @@ def drawn_text(drawn: Iterable[object]) -> str:
     return ", ".join(map(value_text, drawn))
 
 
-def changes_text(changed: Iterable[tuple[str, object]]) -> str:
-    """Give the variables with new values."""
-    return ", ".join(change_texts(changed))
-
-
 def change_texts(changed: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     """Give each variable with its new value."""
     return tuple(f"{name} = {value_text(value)}" for name, value in changed)
