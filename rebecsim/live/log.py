@@ -14,7 +14,7 @@ from rebecsim.actors import Message, Rebec, ReplayError
 from rebecsim.actors.schedulers import read_record
 from rebecsim.actors.values import plain
 from rebecsim.files import write_json
-from rebecsim.simulation import OUTCOMES, Event, Outcome as SimulatedOutcome
+from rebecsim.simulation import OUTCOMES, VIOLATIONS, Event, Outcome as SimulatedOutcome
 
 FORMAT = "rebecsim live run 1"
 
@@ -69,13 +69,7 @@ class Ending:
     @property
     def is_violation(self) -> bool:
         """Whether the model forbids what happened, or has a mistake in Python."""
-        return self.outcome in (
-            "deadline missed",
-            "queue overflow",
-            "assertion failed",
-            "failed",
-            "not answering",
-        )
+        return self.outcome in (*VIOLATIONS, "failed", "not answering")
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,6 @@ from rebecsim.actors.schedulers import Pick, read_record
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.system import Attributes
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.files import write_json
 from rebecsim.simulation.trace import Event, Tracer, state_of
 from rebecsim.steps.repeatable import NotRepeatableError
 
@@ -381,19 +380,9 @@ def make_scheduler(
     return Recorder(scheduler_for(FIFO if kind == "fifo" else RANDOM, streams, choice_law))
 
 
-def save_run(path: Path, run: Run) -> None:
-    """Write the choices of a run as JSON. Raises OSError."""
-    write_json(path, run.to_json())
-
-
 def load_run(path: Path) -> Run:
     """Read the choices of a run. Raises ReplayError, naming the file, when it has none."""
     return read_record(path, Run.from_json)
-
-
-def replaying_scheduler(run: Run) -> Recorder:
-    """Make a scheduler that does a run again."""
-    return Recorder(ReplayScheduler(run))
 
 
 def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
@@ -402,7 +391,7 @@ def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
     Raises ReplayError for a model that cannot do it, and for a run that ends in a violation.
     """
     messages = sum(choice.kind == "step" for choice in run.choices)
-    result = simulate(model, replaying_scheduler(run), max_steps=messages)
+    result = simulate(model, ReplayScheduler(run), max_steps=messages)
     if result.system is None or result.is_violation or result.steps < messages:
         ended = ": ".join(filter(None, (result.outcome, result.detail)))
         raise ReplayError(f"the run ends after {result.steps} of {messages} messages: {ended}")

@@ -15,15 +15,8 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import DOUBLE, INT, NULL, TIMER, ArrayType, Type
 from rebecsim.lang.checking.scopes import BUILTINS
 from rebecsim.steps.annotations import type_of_annotation
-from rebecsim.steps.blocks import breaks, declares, homes_of, is_elif, loaded, mentions
-from rebecsim.steps.pieces import (
-    INTEGERS,
-    ClassFacts,
-    Piece,
-    Program,
-    Signature,
-    type_name,
-)
+from rebecsim.steps.blocks import breaks, changed, declares, homes_of, is_elif, loaded, used
+from rebecsim.steps.pieces import INTEGERS, ClassFacts, Piece, Program, Signature, type_name
 from rebecsim.steps.sends import EffectReader
 from rebecsim.steps.values import ARITHMETIC, BITWISE, shown
 
@@ -51,13 +44,8 @@ class BodyReader(EffectReader, ABC):
         self._assigned: set[str] = set()
         self._taken = {each for each, _ in facts.state.values()} | facts.known.keys()
         self._taken |= BUILTINS.keys() | {"self", "super"}
-        self._names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
-        stored = {
-            each.id
-            for each in ast.walk(tree)
-            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-        }
-        self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in stored}
+        self._names = used(tree)
+        self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in changed(tree)}
         span = self.span(tree)
         for name, kind in zip(signature.names, signature.types, strict=True):
             tree_name = self._new_name(name)
@@ -118,7 +106,7 @@ class BodyReader(EffectReader, ABC):
         before: dict[int, list[str]] = defaultdict(list)
         direct: set[str] = set()
         for name in here:
-            first = next(each for each in body if mentions(each, name))
+            first = next(each for each in body if name in used(each))
             if declares(first, name):
                 direct.add(name)
             else:

@@ -14,6 +14,7 @@ from copy import deepcopy
 from types import FunctionType
 from typing import Any
 
+from rebecsim.steps.blocks import changed, used
 from rebecsim.steps.source import function_tree, value_of_name
 
 _MOST_ITEMS = 64
@@ -35,9 +36,9 @@ class _Unroller(ast.NodeTransformer):
     def __init__(self, tree: ast.FunctionDef, function: FunctionType) -> None:
         self._function = function
         self._calls = 0
-        stored = (each for each in ast.walk(tree) if isinstance(each, ast.Name))
-        self._locals = {each.id for each in stored if not isinstance(each.ctx, ast.Load)}
-        self._locals |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+        self._locals = changed(tree) | {
+            each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)
+        }
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Write out a call, and what is in it."""
@@ -118,9 +119,8 @@ class _Unroller(ast.NodeTransformer):
             return None
         if len(kept) != 1 or not isinstance(kept[0], ast.Return) or kept[0].value is None:
             return None
-        inside = {each.id for each in ast.walk(kept[0]) if isinstance(each, ast.Name)}
         repeats = any(isinstance(node, ast.Call) for each in arguments for node in ast.walk(each))
-        if repeats or (inside - set(names)) & self._locals:
+        if repeats or (used(kept[0]) - set(names)) & self._locals:
             return None
         return _with(kept[0].value, dict(zip(names, arguments, strict=True)))
 
