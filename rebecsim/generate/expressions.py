@@ -385,12 +385,14 @@ class ExpressionWriter:
 
     def assignment(self, node: syntax.Assignment | syntax.Increment) -> str:
         """Write an assignment or increment as a statement."""
-        if isinstance(node.target, syntax.Index) and self._order_matters(node):
+        if self.order_matters(node):
             return self._assigning(node).text
-        return f"{self.write(node.target).text} = {self._new_value(node, node.target).text}"
+        return f"{self.write(node.target).text} = {self.new_value(node).text}"
 
-    def _order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
+    def order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
         """Whether it shows that Python evaluates the value before the place it is stored at."""
+        if not isinstance(node.target, syntax.Index):
+            return False
         if has_effect(node.target):
             return True
         if isinstance(node, syntax.Increment) or not has_effect(node.value):
@@ -413,19 +415,19 @@ class ExpressionWriter:
             if has_effect(target.index):
                 old = Code(f"{array}[_place]", range=old.range)
                 index = f"(_place := {index})"
-            value = self._new_value(node, old)
+            value = self.new_value(node, old)
             return Code(f"store({array}, {index}, {value.text})", range=value.range)
-        value = self._new_value(node, target)
+        value = self.new_value(node)
         assert isinstance(target, syntax.Name)
         if self.model.symbol_of(target).kind == "state":
             name = self._names.variables[target.identifier]
             return Code(f'assign(self, "{name}", {value.text})', range=value.range)
         return Code(f"({self.write(target).text} := {value.text})", range=value.range)
 
-    def _new_value(
-        self, node: syntax.Assignment | syntax.Increment, target: syntax.Expression | Code
+    def new_value(
+        self, node: syntax.Assignment | syntax.Increment, old: Code | None = None
     ) -> Code:
-        """Write the value that the target gets, reading the old one where it matters."""
+        """Write the value that the target gets; the `old` one is read where it matters."""
         kind = self.model.type_of(node.target)
         if isinstance(node, syntax.Assignment):
             if node.operator == "=":
@@ -434,7 +436,7 @@ class ExpressionWriter:
             value_type = self.model.type_of(node.value)
         else:
             operator, value, value_type = node.operator[0], integer(1), INT
-        old = target if isinstance(target, Code) else self.write(target)
+        old = self.write(node.target) if old is None else old
         if kind == BOOLEAN:
             return self._infix(operator, old, value)
         return self._computed(operator, old, kind, value, value_type)

@@ -391,14 +391,6 @@ class StepExpressions(ExpressionWriter):
 
     # --- assignments ---------------------------------------------------------------------------
 
-    def new_value(self, node: syntax.Assignment | syntax.Increment) -> Code:
-        """Write the value that the target of an assignment gets."""
-        return self._new_value(node, node.target)
-
-    def order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
-        """Whether the place has to be computed before the value."""
-        return isinstance(node.target, syntax.Index) and self._order_matters(node)
-
     def _assigning(self, node: syntax.Assignment | syntax.Increment) -> Code:
         """Write an assignment or increment inside an expression; its value is the new one."""
         kind = self.model.type_of(node.target)
@@ -409,7 +401,7 @@ class StepExpressions(ExpressionWriter):
         if isinstance(node.target, syntax.Index) and has_effect(node.target):
             cell = self.keep()
             place, stored = Code(f"kept[{cell}]"), f"store(ctx, kept, {cell}, {stored})"
-        value = self._new_value(node, decoded(f"{array}[{place.text}]", kind))
+        value = self.new_value(node, decoded(f"{array}[{place.text}]", kind))
         result = decoded(f"store(ctx, {array}, {stored}, {encoded(value.text, kind)})", kind)
         return Code(result.text, result.precedence, value.range)
 

@@ -358,14 +358,10 @@ class _Writer:
             if isinstance(function, FunctionType) and _CONSTRUCTOR.fullmatch(name):
                 tree = facts.source.function(function, name)
                 signature = signature_of(self.program, facts.source, tree, function)
-                tree = self._unrolled(function, tree)
-                reader = LoopReader(self.program, facts, function, tree, signature)
-                body = reader.body()
-                found.append(
-                    syntax.Constructor(
-                        facts.name, tuple(reader.parameters), body, span=reader.span(tree)
-                    )
-                )
+                self.program.signatures[function] = signature
+                reader = self._reader(facts, function, name)
+                parameters, span = tuple(reader.parameters), reader.span(tree)
+                found.append(syntax.Constructor(facts.name, parameters, reader.body(), span=span))
         return tuple(found)
 
     @staticmethod
@@ -376,13 +372,11 @@ class _Writer:
         return initial_of(declared.initial, facts.source.span(facts.source.tree))
 
     def _reader(self, facts: ClassFacts, function: FunctionType, name: str) -> LoopReader:
-        tree = self._unrolled(function, facts.source.function(function, name))
-        return LoopReader(self.program, facts, function, tree, self.program.signatures[function])
-
-    def _unrolled(self, function: FunctionType, tree: ast.FunctionDef) -> ast.FunctionDef:
-        if function not in self.program.trees:
-            self.program.trees[function] = unrolled(tree, function)
-        return self.program.trees[function]
+        program = self.program
+        if function not in program.trees:
+            program.trees[function] = unrolled(facts.source.function(function, name), function)
+        tree = program.trees[function]
+        return LoopReader(program, facts, function, tree, program.signatures[function])
 
     def _server(
         self, facts: ClassFacts, server: MessageServer, function: FunctionType
