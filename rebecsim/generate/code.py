@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePath
@@ -278,7 +278,10 @@ class LocalNames:
         self._scopes[-1][name] = text
 
     def __getitem__(self, name: str) -> str:
-        return next(scope[name] for scope in reversed(self._scopes) if name in scope)
+        return next(scope[name] for scope in self._inner_to_outer() if name in scope)
+
+    def _inner_to_outer(self) -> Iterator[dict[str, str]]:
+        return reversed(self._scopes)
 
 
 class _GivenTemplates(BaseLoader):

@@ -468,8 +468,8 @@ def has_effect(node: syntax.Expression) -> bool:
     return any(isinstance(part, effects) for part in walk(node))
 
 
-def default_value(kind: Type) -> str:
-    """Write the value of a local that is declared without one."""
+def default_value(kind: Type, null: str = "None") -> str:
+    """Write the value of a local that is declared without one; `null` is how null is written."""
     if isinstance(kind, ArrayType):
         element = default_value(kind.element)
         if isinstance(kind.element, ArrayType):
@@ -477,4 +477,4 @@ def default_value(kind: Type) -> str:
         return f"[{element}] * {kind.length}"
     if isinstance(kind, PrimitiveType):
         return {"boolean": "False", "float": "0.0", "double": "0.0"}.get(kind.name, "0")
-    return "None"
+    return null

@@ -101,11 +101,7 @@ _INDENT = "    "
 
 def returned(kind: Type) -> str:
     """Write what a function of this type gives when it has failed."""
-    return "" if kind == VOID else f" {_default(kind)}"
-
-
-def _default(kind: Type) -> str:
-    return "-1" if isinstance(kind, RebecType) else default_value(kind)
+    return "" if kind == VOID else f" {default_value(kind, StepExpressions.null)}"
 
 
 class StepBodyWriter(BodyWriter):
@@ -137,10 +133,6 @@ class StepBodyWriter(BodyWriter):
         lines = super().lines(body)
         cells = self._expressions.kept
         return [f"kept = room(np.int64, {cells})", *lines] if cells else lines
-
-    @staticmethod
-    def _default(kind: Type) -> str:
-        return _default(kind)
 
     def _keep(self, name: str, value: str, node: syntax.Statement | None = None) -> None:
         """Keep a local in an array."""
@@ -203,7 +195,9 @@ class StepBodyWriter(BodyWriter):
                 self._array(name, kind, initial, node)
                 continue
             assert not isinstance(initial, syntax.ArrayInitializer)
-            value = _default(kind) if initial is None else self._expressions.text(initial, kind)
+            value = default_value(kind, self._expressions.null)
+            if initial is not None:
+                value = self._expressions.text(initial, kind)
             if name in self._kept:
                 self._keep(name, encoded(value, kind), node)
             else:

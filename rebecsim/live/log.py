@@ -90,22 +90,14 @@ class Log:
     ending: Ending
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Give what is written as JSON; the names of arguments are those of the model."""
         return {
             "format": FORMAT,
             **{name: getattr(self, name) for name in _HEAD},
             "ending": vars(self.ending),
             "served": [
-                _described(each.event)
-                | {
-                    "arguments": list(each.event.arguments),
-                    "choices": list(each.event.choices),
-                    "drawn": list(each.event.drawn),
-                    "sent": [
-                        vars(sent) | {"arguments": list(sent.arguments)} for sent in each.sent
-                    ],
-                    "late": each.late,
-                }
+                {name: getattr(each.event, name) for name in _EVENT}
+                | {"sent": [*map(vars, each.sent)], "late": each.late}
                 for each in self.served
             ],
         }
@@ -124,11 +116,6 @@ class Log:
                     ending=_ending(ending),
                 )
         raise ReplayError("a live run is an object with `format`, `model`, `served` and `ending`")
-
-
-def _described(event: Event) -> dict[str, Any]:
-    """Give an event as it stands in a log; the names of arguments are those of the model."""
-    return {name: value for name, value in vars(event).items() if name != "parameters"}
 
 
 # --- reading -------------------------------------------------------------------------------------
