@@ -128,19 +128,11 @@ def continues(statement: syntax.Statement) -> bool:
     return _leaves(statement, syntax.Continue, (syntax.While, syntax.For))
 
 
-def _leaves(statement: object, wanted: type, catching: tuple[type, ...]) -> bool:
-    if isinstance(statement, wanted):
+def _leaves(node: Node, wanted: type, catching: tuple[type, ...]) -> bool:
+    if isinstance(node, wanted):
         return True
-    if isinstance(statement, catching):
-        return False
-    match statement:
-        case syntax.Block(statements) | syntax.Case(_, statements):
-            return any(_leaves(each, wanted, catching) for each in statements)
-        case syntax.If(_, then, otherwise):
-            return _leaves(then, wanted, catching) or _leaves(otherwise, wanted, catching)
-        case syntax.Switch(_, cases):
-            return any(_leaves(each, wanted, catching) for each in cases)
-    return False
+    inside = () if isinstance(node, catching) else children(node)
+    return any(_leaves(each, wanted, catching) for each in inside)
 
 
 INT_MAX = 2**31 - 1

@@ -40,7 +40,7 @@ from rebecsim.steps.pieces import (
     type_name,
     type_of_constant,
 )
-from rebecsim.steps.source import value_of_name
+from rebecsim.steps.source import known_value, value_of_name
 from rebecsim.steps.values import NUMBERS, ValueReader, shown
 
 _TIMES = {
@@ -217,10 +217,7 @@ class ExpressionReader(ValueReader):
     def _called(self, node: ast.Call) -> Any:
         """Give the function that is called by its name, if it is none of the model's own."""
         if isinstance(node.func, ast.Name) and node.func.id not in self.locals:
-            try:
-                return value_of_name(node.func.id, self.function)
-            except KeyError:
-                return None
+            return known_value(node.func.id, self.function)
         return None
 
     def _call(self, node: ast.Call) -> Piece:

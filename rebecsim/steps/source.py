@@ -154,6 +154,14 @@ def _classes_named(tree: ast.Module, qualified: str) -> list[ast.ClassDef]:
     return [node for node in reversed(places) if isinstance(node, ast.ClassDef)]
 
 
+def known_value(name: str, function: FunctionType) -> Any:
+    """Give what a name that is no local stands for in a function; None if nothing."""
+    try:
+        return value_of_name(name, function)
+    except KeyError:
+        return None
+
+
 _UNKNOWN = object()
 
 

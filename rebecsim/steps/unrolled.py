@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from rebecsim.steps.blocks import changed, used
-from rebecsim.steps.source import function_tree, value_of_name
+from rebecsim.steps.source import function_tree, known_value
 
 _MOST_ITEMS = 64
 _MOST_CALLS = 8
@@ -58,10 +58,7 @@ class _Unroller(ast.NodeTransformer):
         return done
 
     def _meaning(self, name: str) -> Any:
-        try:
-            return None if name in self._locals else value_of_name(name, self._function)
-        except KeyError:
-            return None
+        return None if name in self._locals else known_value(name, self._function)
 
     def _joined(self, name: str, element: ast.expr, over: ast.comprehension) -> ast.expr | None:
         """Join the values of a generator; None if it does not go over a fixed list."""
