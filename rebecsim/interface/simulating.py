@@ -28,7 +28,7 @@ from rebecsim.simulation.simulator import (
     load_run,
     make_scheduler,
     may_stand_still,
-    simulate_traced,
+    require_repeatable,
 )
 from rebecsim.simulation.trace import Event, Tracer, state_of
 
@@ -234,16 +234,19 @@ def simulate(
     tracer = _FromTheStart()
     if served is not None:
         tracer.events = served
-    result = simulate_traced(
-        loaded.model,
-        scheduler,
-        tracer,
-        until=until,
-        max_steps=steps,
-        patience=patience,
-        stop_at_repeats=replay is None,
-        repeated=None if strict else REPEATED if loaded.may_differ else 0,
-    )
+    with Watchdog(patience=patience) as watchdog:
+        result = run_once(
+            loaded.model,
+            scheduler,
+            until=until,
+            max_steps=steps,
+            tracer=tracer,
+            watchdog=watchdog,
+            stop_at_repeats=replay is None,
+        )
+    if result.system is not None and (strict or loaded.may_differ):
+        most = None if strict else REPEATED
+        require_repeatable(loaded.model, result.system, scheduler.run, tracer.events, most)
     rebecs = [] if result.system is None else result.system.rebecs
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}
     choices = replace(scheduler.run, until=until)

@@ -28,6 +28,5 @@ from .simulator import (
     require_repeatable as require_repeatable,
     scheduler_for as scheduler_for,
     simulate as simulate,
-    simulate_traced as simulate_traced,
 )
 from .trace import Event as Event, Tracer as Tracer, shown as shown, state_of as state_of
