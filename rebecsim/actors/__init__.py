@@ -20,7 +20,7 @@ record: `Run`, `Choice`, `ReplayError`. Streams are numbered by `choice_stream` 
 and have the key that `key_of` makes of a seed.
 
 Around a run: a `Watchdog` stops what does not end (`EndlessError`); `value_text`, `call_text`,
-`drawn_text` and `changes_text` write values for people.
+`drawn_text` and `change_texts` write values for people.
 """
 
 from lazy_loader import attach_stub

@@ -76,7 +76,7 @@ from .values import (
     Timer as Timer,
     Unordered as Unordered,
     call_text as call_text,
-    changes_text as changes_text,
+    change_texts as change_texts,
     distribution as distribution,
     double_quotient as double_quotient,
     drawn_text as drawn_text,

@@ -203,12 +203,8 @@ class FifoScheduler:
 
         Of the alternatives of a rebec that is the first one: bags are sorted like that.
         """
-        rebec = rebecs[0] if len(rebecs) == 1 else min(rebecs, key=_first_sent)
+        rebec = min(rebecs, key=lambda each: each._bag.messages[0][2])
         return rebec, rebec._bag.messages[0]
-
-
-def _first_sent(rebec: Rebec) -> int:
-    return rebec._bag.messages[0][2]
 
 
 class Recorder:

@@ -8,6 +8,7 @@ while it is busy after a `delay`. In Core Rebeca all times are 0 and a bag is a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from rebecsim.actors.rebec import Message, MessageServer, PlainMessage, Rebec
@@ -97,11 +98,7 @@ def deciding_server(rebec: Rebec) -> MessageServer:
     count = count_alternatives(messages, rebec._system.model.core)
     if count == 1:
         return messages[0][3]
-    return min((message[3] for message in messages[:count]), key=_declared)
-
-
-def _declared(server: MessageServer) -> int:
-    return server.number
+    return min((message[3] for message in messages[:count]), key=attrgetter("number"))
 
 
 def alternatives(rebec: Rebec) -> list[Message]:

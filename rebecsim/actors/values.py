@@ -178,19 +178,9 @@ def call_text(server: str, parameters: Sequence[str], arguments: Sequence[object
     return f"{server}({', '.join(texts)})"
 
 
-def drawn_text(drawn: Sequence[object], choices: Iterable[int]) -> str:
-    """Give the values that choices have drawn; without them, as in an old file, `#2` for a second.
-
-    `choices` are the indices of the alternatives, from 0.
-    """
-    if drawn:
-        return ", ".join(map(value_text, drawn))
-    return ", ".join(f"#{index + 1}" for index in choices)
-
-
-def changes_text(changed: Iterable[tuple[str, object]]) -> str:
-    """Give the variables with new values."""
-    return ", ".join(change_texts(changed))
+def drawn_text(drawn: Iterable[object]) -> str:
+    """Give the values that choices have drawn."""
+    return ", ".join(map(value_text, drawn))
 
 
 def change_texts(changed: Iterable[tuple[str, object]]) -> tuple[str, ...]:

@@ -15,10 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from types import FrameType, TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Self
 
-from rebecsim.actors.rebec import Message, PlainMessage, Rebec
+from rebecsim.actors.rebec import Message, PlainMessage
 from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.actors.system import System
 
 SOURCE = "__rebecsim_source__"
 """The global of a module written from Rebeca that holds its text, whose comments name lines."""
@@ -48,15 +51,6 @@ class ServerStopped(BaseException):
     """Raised in a message server to stop it; not an Exception, which a model could catch."""
 
 
-class WatchedSystem(Protocol):
-    """What a watchdog looks at: who is at work, and on what."""
-
-    actor: Rebec
-    message: PlainMessage
-    serving: bool
-    constructing: bool
-
-
 class Watchdog:
     """Watches the message server that a system runs in this thread, from one for all watchdogs.
 
@@ -68,7 +62,7 @@ class Watchdog:
 
     def __init__(
         self,
-        system: WatchedSystem | None = None,
+        system: System | None = None,
         *,
         patience: float = PATIENCE,
         is_over: Callable[[], bool] = lambda: False,
@@ -124,7 +118,7 @@ class Watchdog:
             if patience_is_over or self._is_over():
                 self._stop(system, message, patience_is_over)
 
-    def _stop(self, system: WatchedSystem, message: PlainMessage, endless: bool) -> None:
+    def _stop(self, system: System, message: PlainMessage, endless: bool) -> None:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
@@ -198,7 +192,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_restart_poller)
 
 
-def _at_work(system: WatchedSystem | None) -> PlainMessage | None:
+def _at_work(system: System | None) -> PlainMessage | None:
     """Give the message that is served, or that stands for a constructor that runs."""
     if system is None or not (system.serving or system.constructing):
         return None
@@ -206,14 +200,7 @@ def _at_work(system: WatchedSystem | None) -> PlainMessage | None:
 
 
 @contextmanager
-def watched(system: WatchedSystem, patience: float = PATIENCE) -> Iterator[None]:
-    """Watch the message servers of a system. Raises EndlessError for one that does not end."""
-    with Watchdog(system, patience=patience):
-        yield
-
-
-@contextmanager
-def watching_constructors(system: WatchedSystem) -> Iterator[None]:
+def watching_constructors(system: System) -> Iterator[None]:
     """Watch the constructors of a system by the watchdog at work in this thread, or one of its own.
 
     Raises EndlessError for one that does not end, now or when that watchdog is left.
@@ -263,7 +250,7 @@ def _drain_pending_exception(this_thread: int) -> None:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _doing(system: WatchedSystem, message: PlainMessage) -> str:
+def _doing(system: System, message: PlainMessage) -> str:
     if not system.constructing:
         return f"{system.actor}, serving {Message(*message)}"
     return f"{system.actor}, in the constructor of {type(system.actor).__name__}"

@@ -375,7 +375,7 @@ class _Printer:
 
 
 def _cells(event: Event) -> tuple[str, str, str, str, str, str]:
-    from rebecsim.actors.values import changes_text
+    from rebecsim.actors.values import change_texts
 
     time = f"{event.time}-{event.finished}" if event.finished > event.time else str(event.time)
     return (
@@ -384,7 +384,7 @@ def _cells(event: Event) -> tuple[str, str, str, str, str, str]:
         f"{event.rebec}: {event.call}",
         "" if event.deadline is None else str(event.deadline),
         event.drawn_text,
-        changes_text(event.changed.items()),
+        ", ".join(change_texts(event.changed.items())),
     )
 
 

@@ -101,7 +101,7 @@ class PathStep:
     @property
     def drawn_text(self) -> str:
         """The values that were drawn in this step."""
-        return drawn_text(self.drawn, (index for index, _ in self.choices))
+        return drawn_text(self.drawn)
 
 
 @dataclass(frozen=True)

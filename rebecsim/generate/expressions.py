@@ -51,7 +51,7 @@ from rebecsim.lang.checked import (
     Type,
     arithmetic_type,
 )
-from rebecsim.lang.traversal import walk
+from rebecsim.lang.traversal import array_of, walk
 
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)
@@ -385,12 +385,14 @@ class ExpressionWriter:
 
     def assignment(self, node: syntax.Assignment | syntax.Increment) -> str:
         """Write an assignment or increment as a statement."""
-        if isinstance(node.target, syntax.Index) and self._order_matters(node):
+        if self.order_matters(node):
             return self._assigning(node).text
-        return f"{self.write(node.target).text} = {self._new_value(node, node.target).text}"
+        return f"{self.write(node.target).text} = {self.new_value(node).text}"
 
-    def _order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
+    def order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
         """Whether it shows that Python evaluates the value before the place it is stored at."""
+        if not isinstance(node.target, syntax.Index):
+            return False
         if has_effect(node.target):
             return True
         if isinstance(node, syntax.Increment) or not has_effect(node.value):
@@ -399,7 +401,7 @@ class ExpressionWriter:
         reads_state = any(
             isinstance(part, syntax.Name) and self.model.symbol_of(part).kind == "state"
             for part in parts[0]
-            if part is not _array_name(node.target)
+            if part is not array_of(node.target)
         )
         assigns = any(isinstance(part, syntax.Assignment | syntax.Increment) for part in parts[1])
         return reads_state or assigns
@@ -413,19 +415,19 @@ class ExpressionWriter:
             if has_effect(target.index):
                 old = Code(f"{array}[_place]", range=old.range)
                 index = f"(_place := {index})"
-            value = self._new_value(node, old)
+            value = self.new_value(node, old)
             return Code(f"store({array}, {index}, {value.text})", range=value.range)
-        value = self._new_value(node, target)
+        value = self.new_value(node)
         assert isinstance(target, syntax.Name)
         if self.model.symbol_of(target).kind == "state":
             name = self._names.variables[target.identifier]
             return Code(f'assign(self, "{name}", {value.text})', range=value.range)
         return Code(f"({self.write(target).text} := {value.text})", range=value.range)
 
-    def _new_value(
-        self, node: syntax.Assignment | syntax.Increment, target: syntax.Expression | Code
+    def new_value(
+        self, node: syntax.Assignment | syntax.Increment, old: Code | None = None
     ) -> Code:
-        """Write the value that the target gets, reading the old one where it matters."""
+        """Write the value that the target gets; the `old` one is read where it matters."""
         kind = self.model.type_of(node.target)
         if isinstance(node, syntax.Assignment):
             if node.operator == "=":
@@ -434,7 +436,7 @@ class ExpressionWriter:
             value_type = self.model.type_of(node.value)
         else:
             operator, value, value_type = node.operator[0], integer(1), INT
-        old = target if isinstance(target, Code) else self.write(target)
+        old = self.write(node.target) if old is None else old
         if kind == BOOLEAN:
             return self._infix(operator, old, value)
         return self._computed(operator, old, kind, value, value_type)
@@ -460,31 +462,14 @@ def _is_exact(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text)) and float32(float(text)) == float(text)
 
 
-def _array_name(node: syntax.Expression) -> syntax.Expression:
-    while isinstance(node, syntax.Index):
-        node = node.array
-    return node
-
-
 def has_effect(node: syntax.Expression) -> bool:
     """Whether evaluating an expression may change something or draw a choice."""
-    match node:
-        case syntax.Assignment() | syntax.Increment() | syntax.Call() | syntax.Choice():
-            return True
-        case syntax.Index(array, index):
-            return has_effect(array) or has_effect(index)
-        case syntax.Unary(_, operand) | syntax.Cast(_, operand) | syntax.InstanceOf(operand, _):
-            return has_effect(operand)
-        case syntax.Binary(_, left, right):
-            return has_effect(left) or has_effect(right)
-        case syntax.Conditional(condition, then, otherwise):
-            return any(map(has_effect, (condition, then, otherwise)))
-        case _:
-            return False
+    effects = syntax.Assignment | syntax.Increment | syntax.Call | syntax.Choice
+    return any(isinstance(part, effects) for part in walk(node))
 
 
-def default_value(kind: Type) -> str:
-    """Write the value of a local that is declared without one."""
+def default_value(kind: Type, null: str = "None") -> str:
+    """Write the value of a local that is declared without one; `null` is how null is written."""
     if isinstance(kind, ArrayType):
         element = default_value(kind.element)
         if isinstance(kind.element, ArrayType):
@@ -492,4 +477,4 @@ def default_value(kind: Type) -> str:
         return f"[{element}] * {kind.length}"
     if isinstance(kind, PrimitiveType):
         return {"boolean": "False", "float": "0.0", "double": "0.0"}.get(kind.name, "0")
-    return "None"
+    return null

@@ -44,7 +44,7 @@ from rebecsim.lang.checked import (
     Value,
 )
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.lang.traversal import assigned_arrays
+from rebecsim.lang.traversal import assigned_names
 from rebecsim.trust import is_program
 
 _PYTHON_TYPES = {
@@ -267,7 +267,7 @@ class _ModuleWriter:
         if tree.body is not None:
             lines = writer.lines(tree.body)
             if isinstance(tree, syntax.MessageServer):  # the message stays as it was sent
-                changed = assigned_arrays(tree.body)
+                changed = assigned_names(tree.body)
                 shown = zip(tree.parameters, writer.parameters, strict=True)
                 lines[:0] = [
                     f"{name} = copied({name})"

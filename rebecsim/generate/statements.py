@@ -39,12 +39,9 @@ class BodyWriter:
         """Write a body; never empty. Simple statements end with the number of their line."""
         self._block(body.statements)
         if self._returns is not None and self._model.has_open_end(body):
-            self._write(f"return {self._default(self._returns)}  # a value that is never used")
+            value = default_value(self._returns, self._expressions.null)
+            self._write(f"return {value}  # a value that is never used")
         return self._lines or ["pass"]
-
-    @staticmethod
-    def _default(kind: Type) -> str:
-        return default_value(kind)
 
     # --- lines ---------------------------------------------------------------------------------
 

@@ -180,15 +180,19 @@ class StepExpressions(ExpressionWriter):
         return super().write(node)
 
     def place(self, node: syntax.Expression) -> tuple[str, Code] | None:
-        """Give the array and the place in it where a variable is kept; None for a local."""
+        """Give the array and the place in it where a variable begins; None for a single local."""
         if isinstance(node, syntax.Index):
             return self._cell(node)
         assert isinstance(node, syntax.Name)
-        if self.model.symbol_of(node).kind == "state":
+        name, symbol = node.identifier, self.model.symbol_of(node)
+        if symbol.kind == "env":
+            cells = constant_cells(symbol.elements, symbol.type)
+            return "params", Code(self.numbers.table(name, cells))
+        if symbol.kind == "state":
             return "cells", Code(self._variable(node))
-        if self.is_kept(node.identifier):
-            return "kept", Code(self.locals[node.identifier].removeprefix("kept[").rstrip("]"))
-        return None
+        if self.is_kept(name):
+            return "kept", Code(self.locals[name].removeprefix("kept[").rstrip("]"))
+        return (self.locals[name], Code("0")) if isinstance(symbol.type, ArrayType) else None
 
     def _cell(self, node: syntax.Index) -> tuple[str, Code]:
         """Give the array, of the rebec or local, and the place in it of an element."""
@@ -219,17 +223,9 @@ class StepExpressions(ExpressionWriter):
 
     def _start(self, node: syntax.Expression) -> tuple[str, Code]:
         """Give the array, of the rebec or local, and the place in it where an array begins."""
-        if isinstance(node, syntax.Index):
-            return self._cell(node)
-        assert isinstance(node, syntax.Name)
-        name, symbol = node.identifier, self.model.symbol_of(node)
-        if symbol.kind == "env":
-            return "params", Code(
-                self.numbers.table(name, constant_cells(symbol.elements, symbol.type))
-            )
-        if symbol.kind == "state":
-            return "cells", Code(self._variable(node))
-        return self.locals[name], Code("0")
+        found = self.place(node)
+        assert found is not None, "an array"
+        return found
 
     def _index(self, node: syntax.Index, length: int, shown: str) -> Code:
         """Write an index that is checked where it is not known to be in range."""
@@ -395,14 +391,6 @@ class StepExpressions(ExpressionWriter):
 
     # --- assignments ---------------------------------------------------------------------------
 
-    def new_value(self, node: syntax.Assignment | syntax.Increment) -> Code:
-        """Write the value that the target of an assignment gets."""
-        return self._new_value(node, node.target)
-
-    def order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
-        """Whether the place has to be computed before the value."""
-        return isinstance(node.target, syntax.Index) and self._order_matters(node)
-
     def _assigning(self, node: syntax.Assignment | syntax.Increment) -> Code:
         """Write an assignment or increment inside an expression; its value is the new one."""
         kind = self.model.type_of(node.target)
@@ -413,7 +401,7 @@ class StepExpressions(ExpressionWriter):
         if isinstance(node.target, syntax.Index) and has_effect(node.target):
             cell = self.keep()
             place, stored = Code(f"kept[{cell}]"), f"store(ctx, kept, {cell}, {stored})"
-        value = self._new_value(node, decoded(f"{array}[{place.text}]", kind))
+        value = self.new_value(node, decoded(f"{array}[{place.text}]", kind))
         result = decoded(f"store(ctx, {array}, {stored}, {encoded(value.text, kind)})", kind)
         return Code(result.text, result.precedence, value.range)
 

@@ -39,7 +39,8 @@ def runs(
         if end - place == 1 and not _is_for_one_rebec(model, first):
             yield first, None
         else:
-            yield first, _side_by_side(statements[place:end])
+            side_by_side = zip(*map(walk, statements[place:end]), strict=True)
+            yield first, {id(nodes[0]): nodes for nodes in side_by_side}
         place = end
 
 
@@ -95,36 +96,12 @@ def _same_name(model: CheckedModel, one: syntax.Name, other: syntax.Name) -> boo
     return one == other
 
 
-def _side_by_side(statements: Sequence[syntax.Node]) -> Alike:
-    found: Alike = {}
-    pending: list[tuple[object, ...]] = [tuple(statements)]
-    while pending:
-        parts = pending.pop()
-        first = parts[0]
-        if isinstance(first, syntax.Node):
-            nodes = tuple(each for each in parts if isinstance(each, syntax.Node))
-            found[id(first)] = nodes
-            pending += [
-                tuple(getattr(each, part.name) for each in nodes)
-                for part in fields(first)
-                if part.name != "span"
-            ]
-        elif isinstance(first, tuple):
-            tuples = [each for each in parts if isinstance(each, tuple)]
-            pending += list(zip(*tuples, strict=True))
-    return found
-
-
 _INDENT = "    "
 
 
 def returned(kind: Type) -> str:
     """Write what a function of this type gives when it has failed."""
-    return "" if kind == VOID else f" {_default(kind)}"
-
-
-def _default(kind: Type) -> str:
-    return "-1" if isinstance(kind, RebecType) else default_value(kind)
+    return "" if kind == VOID else f" {default_value(kind, StepExpressions.null)}"
 
 
 class StepBodyWriter(BodyWriter):
@@ -156,10 +133,6 @@ class StepBodyWriter(BodyWriter):
         lines = super().lines(body)
         cells = self._expressions.kept
         return [f"kept = room(np.int64, {cells})", *lines] if cells else lines
-
-    @staticmethod
-    def _default(kind: Type) -> str:
-        return _default(kind)
 
     def _keep(self, name: str, value: str, node: syntax.Statement | None = None) -> None:
         """Keep a local in an array."""
@@ -222,7 +195,9 @@ class StepBodyWriter(BodyWriter):
                 self._array(name, kind, initial, node)
                 continue
             assert not isinstance(initial, syntax.ArrayInitializer)
-            value = _default(kind) if initial is None else self._expressions.text(initial, kind)
+            value = default_value(kind, self._expressions.null)
+            if initial is not None:
+                value = self._expressions.text(initial, kind)
             if name in self._kept:
                 self._keep(name, encoded(value, kind), node)
             else:

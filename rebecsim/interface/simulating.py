@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rebecsim.actors import ChoiceLaw, Run, Step, Violation
+from rebecsim.actors import ChoiceLaw, Recorder, ReplayScheduler, Run, Step, Violation
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.watchdog import PATIENCE, Watchdog
 from rebecsim.errors import ArgumentError
+from rebecsim.files import write_json
 from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
 from rebecsim.native.engines import Engine
@@ -27,9 +28,7 @@ from rebecsim.simulation.simulator import (
     load_run,
     make_scheduler,
     may_stand_still,
-    replaying_scheduler,
-    save_run,
-    simulate_traced,
+    require_repeatable,
 )
 from rebecsim.simulation.trace import Event, Tracer, state_of
 
@@ -136,7 +135,7 @@ class Simulated(Shown, Tabular):
         """
         if self.choices is None:
             raise no_choices()
-        save_run(Path(path), self.choices)
+        write_json(Path(path), self.choices.to_json())
 
     def __rich__(self) -> Group:
         """Give the messages in a table, and how the run ended."""
@@ -223,7 +222,7 @@ def simulate(
         raise ArgumentError("replay", "a replayed run has its choices already")
     else:
         recorded = load_run(Path(replay))
-        scheduler = replaying_scheduler(recorded)
+        scheduler = Recorder(ReplayScheduler(recorded))
         until = recorded.until if until is None else until
     if engine == "native":
         native = _NativeRun(loaded, seed or 0, law or "fair", order or "random", until)
@@ -235,16 +234,19 @@ def simulate(
     tracer = _FromTheStart()
     if served is not None:
         tracer.events = served
-    result = simulate_traced(
-        loaded.model,
-        scheduler,
-        tracer,
-        until=until,
-        max_steps=steps,
-        patience=patience,
-        stop_at_repeats=replay is None,
-        repeated=None if strict else REPEATED if loaded.may_differ else 0,
-    )
+    with Watchdog(patience=patience) as watchdog:
+        result = run_once(
+            loaded.model,
+            scheduler,
+            until=until,
+            max_steps=steps,
+            tracer=tracer,
+            watchdog=watchdog,
+            stop_at_repeats=replay is None,
+        )
+    if result.system is not None and (strict or loaded.may_differ):
+        most = None if strict else REPEATED
+        require_repeatable(loaded.model, result.system, scheduler.run, tracer.events, most)
     rebecs = [] if result.system is None else result.system.rebecs
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}
     choices = replace(scheduler.run, until=until)

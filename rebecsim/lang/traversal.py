@@ -73,39 +73,37 @@ def _rewritten_value(value: Any, change: Callable[[Node], Node]) -> Any:
     return rewritten(value, change) if isinstance(value, Node) else value
 
 
-def _assignments(body: syntax.Statement) -> Iterator[tuple[str, Node]]:
-    """Give the assignments and increments of variables in a body, each with its variable."""
+def array_of(node: syntax.Expression) -> syntax.Expression:
+    """Give the array that an element is of, or of arrays of arrays; else the node itself."""
+    while isinstance(node, syntax.Index):
+        node = node.array
+    return node
+
+
+def _assignments(
+    body: syntax.Statement,
+) -> Iterator[tuple[str, syntax.Assignment | syntax.Increment]]:
+    """Give the assignments and increments in a body, each with the variable or array."""
     for node in walk(body):
-        match node:
-            case (
-                syntax.Assignment(target=syntax.Name(name))
-                | syntax.Increment(target=syntax.Name(name))
-            ):
-                yield name, node
+        if isinstance(node, syntax.Assignment | syntax.Increment):
+            variable = array_of(node.target)
+            if isinstance(variable, syntax.Name):
+                yield variable.identifier, node
 
 
 def assigned_names(body: syntax.Statement) -> frozenset[str]:
-    """Give the names of variables that a body assigns or increments."""
+    """Give the names of variables that a body assigns or increments, or elements of them."""
     return frozenset(name for name, _ in _assignments(body))
 
 
-def assigned_arrays(body: syntax.Statement) -> frozenset[str]:
-    """Give the names of arrays of which a body assigns or increments elements."""
-    found = set()
-    for node in walk(body):
-        match node:
-            case syntax.Assignment(target=target) | syntax.Increment(target=target):
-                while isinstance(target, syntax.Index):
-                    target = target.array
-                if isinstance(target, syntax.Name):
-                    found.add(target.identifier)
-    return frozenset(found)
-
-
 def assigned_inside(body: syntax.Statement) -> frozenset[str]:
-    """Give the names of variables that are assigned within expressions, not by statements."""
+    """Give the names of single variables that are assigned within expressions."""
     alone = {id(expression) for node in walk(body) for expression in _alone(node)}
-    return frozenset(name for name, node in _assignments(body) if id(node) not in alone)
+    return frozenset(
+        name
+        for name, node in _assignments(body)
+        if id(node) not in alone and isinstance(node.target, syntax.Name)
+    )
 
 
 def _alone(node: syntax.Node) -> tuple[syntax.Expression, ...]:
@@ -130,19 +128,11 @@ def continues(statement: syntax.Statement) -> bool:
     return _leaves(statement, syntax.Continue, (syntax.While, syntax.For))
 
 
-def _leaves(statement: object, wanted: type, catching: tuple[type, ...]) -> bool:
-    if isinstance(statement, wanted):
+def _leaves(node: Node, wanted: type, catching: tuple[type, ...]) -> bool:
+    if isinstance(node, wanted):
         return True
-    if isinstance(statement, catching):
-        return False
-    match statement:
-        case syntax.Block(statements) | syntax.Case(_, statements):
-            return any(_leaves(each, wanted, catching) for each in statements)
-        case syntax.If(_, then, otherwise):
-            return _leaves(then, wanted, catching) or _leaves(otherwise, wanted, catching)
-        case syntax.Switch(_, cases):
-            return any(_leaves(each, wanted, catching) for each in cases)
-    return False
+    inside = () if isinstance(node, catching) else children(node)
+    return any(_leaves(each, wanted, catching) for each in inside)
 
 
 INT_MAX = 2**31 - 1

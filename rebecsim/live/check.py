@@ -98,8 +98,7 @@ class Checker:
         self._same(entry, "time", event.time, found.time)
         self._same(entry, "finished", event.finished, found.finished)
         self._same(entry, "choices", event.choices, found.choices)
-        if event.drawn:
-            self._same(entry, "drawn", event.drawn, tuple(map(plain, found.drawn)))
+        self._same(entry, "drawn", event.drawn, tuple(map(plain, found.drawn)))
         changed = {name: plain(value) for name, value in found.changed.items()}
         self._same(entry, "changed", event.changed, changed)
         self._same(entry, "sent", entry.sent, tuple(self._sent))

@@ -6,7 +6,7 @@ Scheduling jitter is reported, not hidden.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,7 +14,7 @@ from rebecsim.actors import Message, Rebec, ReplayError
 from rebecsim.actors.schedulers import read_record
 from rebecsim.actors.values import plain
 from rebecsim.files import write_json
-from rebecsim.simulation import OUTCOMES, Event, Outcome as SimulatedOutcome
+from rebecsim.simulation import OUTCOMES, VIOLATIONS, Event, Outcome as SimulatedOutcome
 
 FORMAT = "rebecsim live run 1"
 
@@ -69,13 +69,7 @@ class Ending:
     @property
     def is_violation(self) -> bool:
         """Whether the model forbids what happened, or has a mistake in Python."""
-        return self.outcome in (
-            "deadline missed",
-            "queue overflow",
-            "assertion failed",
-            "failed",
-            "not answering",
-        )
+        return self.outcome in (*VIOLATIONS, "failed", "not answering")
 
 
 @dataclass(frozen=True)
@@ -96,22 +90,14 @@ class Log:
     ending: Ending
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Give what is written as JSON; the names of arguments are those of the model."""
         return {
             "format": FORMAT,
             **{name: getattr(self, name) for name in _HEAD},
             "ending": vars(self.ending),
             "served": [
-                _described(each.event)
-                | {
-                    "arguments": list(each.event.arguments),
-                    "choices": list(each.event.choices),
-                    "drawn": list(each.event.drawn),
-                    "sent": [
-                        vars(sent) | {"arguments": list(sent.arguments)} for sent in each.sent
-                    ],
-                    "late": each.late,
-                }
+                {name: getattr(each.event, name) for name in _EVENT}
+                | {"sent": [*map(vars, each.sent)], "late": each.late}
                 for each in self.served
             ],
         }
@@ -130,11 +116,6 @@ class Log:
                     ending=_ending(ending),
                 )
         raise ReplayError("a live run is an object with `format`, `model`, `served` and `ending`")
-
-
-def _described(event: Event) -> dict[str, Any]:
-    """Give an event as it stands in a log; the names of arguments are those of the model."""
-    return {name: value for name, value in vars(event).items() if name != "parameters"}
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -163,7 +144,7 @@ def _kinds(record: type, left_out: Collection[str] = ()) -> _Kinds:
 
 _HEAD = _kinds(Log, left_out=("served", "ending"))
 _SENT = _kinds(Sent)
-_EVENT = _kinds(Event, left_out=("drawn", "parameters"))  # old logs have the indices only
+_EVENT = _kinds(Event, left_out=("parameters",))
 
 
 def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
@@ -183,24 +164,18 @@ def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
 
 def _served(row: object, place: int) -> Served:
     where = f"message {place}"
-    event = Event(**_checked(where, row, _EVENT))
+    event = Event(**_checked(where, row, _EVENT), parameters=())
     if not all(type(index) is int and index >= 0 for index in event.choices):
         raise ReplayError(f"{where}: `choices` are the numbers of alternatives, from 0")
+    if len(event.drawn) != len(event.choices):
+        raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
     rest = _checked(where, row, {"sent": (list,), "late": (int, float)})
-    assert isinstance(row, dict)
-    if "drawn" in row:
-        drawn = _checked(where, row, {"drawn": (list,)})["drawn"]
-        if len(drawn) != len(event.choices):
-            raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
-        event = replace(event, drawn=drawn)
     sent = tuple(Sent(**_checked(f"{where}, `sent`", each, _SENT)) for each in rest["sent"])
     return Served(event, sent, rest["late"])
 
 
 def _ending(data: dict[Any, Any]) -> Ending:
     found = _checked("`ending`", data, _kinds(Ending))
-    if found["outcome"] == "deadlock":  # old logs
-        found["outcome"] = "ended"
     if found["outcome"] not in ENDINGS:
         raise ReplayError(f"`ending`: there is no outcome {found['outcome']!r}")
     return Ending(**found)

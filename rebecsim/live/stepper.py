@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from rebecsim.actors import Model, Run, Streams
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
-from rebecsim.actors.watchdog import watched
+from rebecsim.actors.watchdog import Watchdog
 from rebecsim.arithmetic import shares_of
 from rebecsim.errors import UserError
 from rebecsim.exploration import (
@@ -217,7 +217,7 @@ class Stepper:
         if self._last is not None:
             raise UserError("the run has ended; there is no next step")
         holds = self._condition(condition) if condition else None
-        with watched(self._system.runner.system):
+        with Watchdog(self._system.runner.system):
             found = neighbourhood_of(self._system, self._state, most, interrupted)
         states = enumerate(found.space.states)
         return found, frozenset(
@@ -249,7 +249,7 @@ class Stepper:
             self._state = target
 
     def _expanded(self) -> list[Successor]:
-        with watched(self._system.runner.system):
+        with Watchdog(self._system.runner.system):
             return list(self._system.expand(self._state))
 
     def undo(self, steps: int = 1) -> int:

@@ -21,18 +21,15 @@ from rebecsim.actors import (
     PlainMessage,
     QueueOverflowError,
     Rebec,
+    Step,
     durations,
 )
 from rebecsim.actors.system import Attributes, Choose, System
 from rebecsim.actors.values import plain
 from rebecsim.live.log import Sent, Served
-from rebecsim.simulation import Event
-from rebecsim.simulation.trace import changes
+from rebecsim.simulation.trace import Drawn, changes, event_of
 
 Values = tuple[Any, ...]
-
-Drawn = tuple[int, Any]
-"""A choice: the index of the alternative, and the alternative."""
 
 Outgoing = tuple[Rebec, PlainMessage, int, int, Values]
 """A message kept back: its receiver, the message, and how far its sender was then.
@@ -165,24 +162,12 @@ def served(record: Record, number: int) -> Served:
     """Give a record as it stands in a log; `number` is its place there, from 0."""
     rebec, message, start, finished, choices, before, after, sent, late = record
     names = [variable.rebeca_name for variable in type(rebec).__state_variables__]
-    event = Event(
-        step=number,
-        time=start,
-        finished=finished,
-        rebec=str(rebec),
-        server=message.server.name,
-        sender=message.sent_by,
-        arrival=message.arrival,
-        deadline=message.deadline,
-        arguments=tuple(map(plain, message.arguments)),
-        choices=tuple(index for index, _ in choices),
-        changed=changes(
-            {name: plain(durations(old, start)) for name, old in zip(names, before, strict=True)},
-            {name: plain(durations(new, finished)) for name, new in zip(names, after, strict=True)},
-        ),
-        drawn=tuple(plain(value) for _, value in choices),
-        parameters=message.server.parameters,
+    changed = changes(
+        {name: plain(durations(old, start)) for name, old in zip(names, before, strict=True)},
+        {name: plain(durations(new, finished)) for name, new in zip(names, after, strict=True)},
     )
+    times = start, finished
+    event = event_of(number, Step(rebec, message), times, choices, changed, plain)
     return Served(
         event, tuple(Sent.of(receiver, Message(*each)) for receiver, each, *_ in sent), late
     )

@@ -13,7 +13,6 @@ from .cache import (
     prepare as prepare,
 )
 from .engines import (
-    ENGINES as ENGINES,
     FINGERPRINT_BITS as FINGERPRINT_BITS,
     Engine as Engine,
     EngineUsed as EngineUsed,

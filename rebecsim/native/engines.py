@@ -22,7 +22,7 @@ machine, the step once for every model.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from rebecsim.extras import is_installed, require
 
@@ -34,8 +34,6 @@ Python, which needs no compiling, and goes over to compiled code where there is 
 
 FINGERPRINT_BITS = 62
 """By how many bits hash compaction tells states apart."""
-
-ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 def usable(engine: Engine) -> Engine:

@@ -187,6 +187,7 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
     starts = _starts([len(each) for each in drawn])
     rebecs[:, FIRST_STREAM] = starts + [2 - each.start for each in drawn]  # the first is the order
     rebecs[:, BAG] = _starts(capacities)
+    cells, cell_of = _cells(system, checked, source, sum(sizes), rebecs)
     return NativeModel(
         model=model,
         checked=checked,
@@ -195,12 +196,12 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
         sites=source.sites,
         rebecs=rebecs,
         servers=_servers(system, checked, source),
-        cells=_cells(system, checked, source, sum(sizes), rebecs),
+        cells=cells,
         bags=_bags(system, checked, source, rebecs),
         counts=np.array([len(rebec._bag) for rebec in system.rebecs], np.int64),
         params=np.array(source.params, np.int64),
         sequence=system.sequence,
-        cell_of=_cell_of(system, checked, source, rebecs),
+        cell_of=cell_of,
         views=_views(checked, source),
         stream_numbers=_stream_numbers(drawn),
     )
@@ -248,20 +249,6 @@ def _servers(system: System, checked: CheckedModel, source: StepSource) -> Integ
     return table
 
 
-def _cell_of(
-    system: System, checked: CheckedModel, source: StepSource, rebecs: Integers
-) -> dict[tuple[str, str], int]:
-    found = {}
-    for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
-        places = source.cells[instance.class_name].places
-        for declared in type(rebec).__state_variables__:
-            place = places[declared.rebeca_name]
-            if isinstance(place.type, PrimitiveType) and place.type not in REAL | {TIMER}:
-                cell = int(rebecs[rebec._index, BASE]) + place.offset
-                found[rebec._name, declared.name] = cell
-    return found
-
-
 def _views(checked: CheckedModel, source: StepSource) -> tuple[RebecView, ...]:
     names = tuple(instance.name for instance in checked.instances)
     views = []
@@ -284,23 +271,24 @@ def _views(checked: CheckedModel, source: StepSource) -> tuple[RebecView, ...]:
 
 def _cells(
     system: System, checked: CheckedModel, source: StepSource, size: int, rebecs: Integers
-) -> Integers:
+) -> tuple[Integers, dict[tuple[str, str], int]]:
+    """Give the variables of all rebecs, and the cells of those that are numbers or booleans."""
     cells = np.zeros(size, np.int64)
+    cell_of = {}
     for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
         places = source.cells[instance.class_name].places
-        known = checked.classes[instance.class_name].known_rebecs
-        values = {
-            each.rebeca_name: getattr(rebec, each.name) for each in type(rebec).__state_variables__
-        }
-        values |= {
-            symbol.name: getattr(rebec, declared.name)
-            for symbol, declared in zip(known, type(rebec).__known_rebecs__, strict=True)
-        }
-        for name, value in values.items():
-            place = places[name]
+        symbols = checked.classes[instance.class_name].known_rebecs
+        known = zip(symbols, type(rebec).__known_rebecs__, strict=True)
+        names = {each.rebeca_name: each.name for each in type(rebec).__state_variables__}
+        names |= {symbol.name: declared.name for symbol, declared in known}
+        for shown, name in names.items():
+            place = places[shown]
             first = int(rebecs[rebec._index, BASE]) + place.offset
-            cells[first : first + flat_length(place.type)] = flat_cells(value, place.type)
-    return cells
+            value = flat_cells(getattr(rebec, name), place.type)
+            cells[first : first + len(value)] = value
+            if isinstance(place.type, PrimitiveType) and place.type not in REAL | {TIMER}:
+                cell_of[rebec._name, name] = first
+    return cells, cell_of
 
 
 def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Integers) -> Integers:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rebecsim import arithmetic, distributions
+from rebecsim import distributions
 from rebecsim.arithmetic import FRACTION_BITS
 from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers, Streams, Table
@@ -43,11 +43,8 @@ _ROUNDS = 10
 _FIRST_BITS, _LAST_BITS = FRACTION_BITS - 32, 64 - FRACTION_BITS
 
 
-def _split_sum(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Add modulo 2**64, without overflow, of which NumPy warns."""
-    low = (a & _LOW) + (b & _LOW)
-    high = (a >> _HALF) + (b >> _HALF) + (low >> _HALF)
-    return ((high & _LOW) << _HALF) | (low & _LOW)
+if is_plain():
+    np.seterr(all="ignore")  # it would warn of what compiled code does silently
 
 
 def split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
@@ -59,14 +56,6 @@ def split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     second = a_low * b_high + (first & _LOW)
     high = a_high * b_high + (first >> _HALF) + (second >> _HALF)
     return high, ((second & _LOW) << _HALF) | (low & _LOW)
-
-
-@compiled()
-def _wrapping_sum(a: np.uint64, b: np.uint64) -> np.uint64:
-    return a + b
-
-
-_sum = _split_sum if is_plain() else _wrapping_sum
 
 
 @compiled()
@@ -85,8 +74,8 @@ def _fill(streams: Streams, row: int) -> None:
         word_1 = low_1
         word_2 = high_0 ^ word_3 ^ key_1
         word_3 = low_0
-        key_0 = _sum(key_0, _BUMP_0)
-        key_1 = _sum(key_1, _BUMP_1)
+        key_0 = key_0 + _BUMP_0
+        key_1 = key_1 + _BUMP_1
     streams[row, WORDS] = word_0
     streams[row, WORDS + 1] = word_1
     streams[row, WORDS + 2] = word_2
@@ -214,40 +203,37 @@ def real(cell: int) -> float:
 
 
 @compiled()
-def _float32(value: float) -> float:
+def float32(value: float) -> float:
+    """Round to a single."""
     return np.float64(np.float32(value))
 
 
 @compiled()
-def _float_quotient(dividend: float, divisor: float) -> float:
+def float_quotient(dividend: float, divisor: float) -> float:
+    """Divide singles as IEEE says."""
     return np.float64(np.float32(dividend) / np.float32(divisor))
 
 
 @compiled()
-def _double_quotient(dividend: float, divisor: float) -> float:
+def double_quotient(dividend: float, divisor: float) -> float:
+    """Divide doubles as IEEE says."""
     return np.float64(dividend) / np.float64(divisor)
 
 
 @compiled()
-def _square_root(value: float) -> float:
+def square_root(value: float) -> float:
+    """Give the square root, NaN for a negative number."""
     return np.sqrt(np.float64(value))
 
 
 @compiled()
-def _power(base: float, exponent: float) -> float:
+def power(base: float, exponent: float) -> float:
+    """Raise to a power as `rebecsim.arithmetic.power` does."""
     if exponent == 2.0:
         return base * base
     if exponent == 0.5 and base > 0.0:
         return np.sqrt(np.float64(base))
     return np.power(np.float64(base), np.float64(exponent))
-
-
-# NumPy warns of what compiled code does silently, infinities and NaN.
-float32 = arithmetic.float32 if is_plain() else _float32
-float_quotient = arithmetic.float_quotient if is_plain() else _float_quotient
-double_quotient = arithmetic.double_quotient if is_plain() else _double_quotient
-square_root = arithmetic.square_root if is_plain() else _square_root
-power = arithmetic.power if is_plain() else _power
 
 
 @compiled()

@@ -48,7 +48,7 @@ def edge_label(edge: Transition) -> str:
     if edge.resumed:
         label = f"{edge.rebec} goes on with {edge.call}"
     if edge.drawn:
-        label += f" [{drawn_text(edge.drawn, ())}]"
+        label += f" [{drawn_text(edge.drawn)}]"
     if edge.duration:
         label += f" +{edge.duration}"
     if edge.resumed:

@@ -25,11 +25,8 @@ from .simulator import (
     RunResult as RunResult,
     load_run as load_run,
     make_scheduler as make_scheduler,
-    replaying_scheduler as replaying_scheduler,
     require_repeatable as require_repeatable,
-    save_run as save_run,
     scheduler_for as scheduler_for,
     simulate as simulate,
-    simulate_traced as simulate_traced,
 )
 from .trace import Event as Event, Tracer as Tracer, shown as shown, state_of as state_of

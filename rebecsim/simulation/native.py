@@ -254,8 +254,7 @@ def run_native(
     while True:
         work = _work(native, key, room if trace else 0)
         results = _results(native, len(replications), observed, room if trace else 0)
-        with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
-            run_replications(native.step, settings, model, work, results)
+        run_replications(native.step, settings, model, work, results)
         ends, message = results.ends, results.last_message
         if (ends[:-1, OUTCOME] == Ended.NOT_ENDING).any():
             raise EndlessError(endless_text(native, work.ctx, message))

@@ -42,7 +42,6 @@ from rebecsim.actors.schedulers import Pick, read_record
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.system import Attributes
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.files import write_json
 from rebecsim.simulation.trace import Event, Tracer, state_of
 from rebecsim.steps.repeatable import NotRepeatableError
 
@@ -301,39 +300,6 @@ REPEATED = 1_000
 """Messages of a run of a model in Python that are served again, unless all are asked for."""
 
 
-def simulate_traced(
-    model: Model,
-    scheduler: Recorder,
-    tracer: Tracer,
-    *,
-    until: int | None = None,
-    max_steps: int | None = None,
-    patience: float,
-    stop_at_repeats: bool = True,
-    repeated: int | None = REPEATED,
-) -> RunResult:
-    """Run a model once, and do the first `repeated` messages again; None: all of them.
-
-    `patience` is how many seconds a message server or constructor may run; else as `simulate`.
-
-    Raises EndlessError for one that does not end, with the tracer holding what happened before,
-    NotRepeatableError for a model that is more than a function of its state.
-    """
-    with Watchdog(patience=patience) as watchdog:
-        result = simulate(
-            model,
-            scheduler,
-            until=until,
-            max_steps=max_steps,
-            tracer=tracer,
-            watchdog=watchdog,
-            stop_at_repeats=stop_at_repeats,
-        )
-    if result.system is not None and repeated != 0:
-        require_repeatable(model, result.system, scheduler.run, tracer.events, repeated)
-    return result
-
-
 @dataclass(frozen=True)
 class MessageOrder:
     """Which goes first of the messages that may be served at the same time.
@@ -381,19 +347,9 @@ def make_scheduler(
     return Recorder(scheduler_for(FIFO if kind == "fifo" else RANDOM, streams, choice_law))
 
 
-def save_run(path: Path, run: Run) -> None:
-    """Write the choices of a run as JSON. Raises OSError."""
-    write_json(path, run.to_json())
-
-
 def load_run(path: Path) -> Run:
     """Read the choices of a run. Raises ReplayError, naming the file, when it has none."""
     return read_record(path, Run.from_json)
-
-
-def replaying_scheduler(run: Run) -> Recorder:
-    """Make a scheduler that does a run again."""
-    return Recorder(ReplayScheduler(run))
 
 
 def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
@@ -402,7 +358,7 @@ def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
     Raises ReplayError for a model that cannot do it, and for a run that ends in a violation.
     """
     messages = sum(choice.kind == "step" for choice in run.choices)
-    result = simulate(model, replaying_scheduler(run), max_steps=messages)
+    result = simulate(model, ReplayScheduler(run), max_steps=messages)
     if result.system is None or result.is_violation or result.steps < messages:
         ended = ": ".join(filter(None, (result.outcome, result.detail)))
         raise ReplayError(f"the run ends after {result.steps} of {messages} messages: {ended}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,7 @@ class Event:
 
     `time` is when serving began and `finished` when the rebec was free again; `choices` are the
     indices of the alternatives drawn meanwhile and `drawn` their values, `changed` the state
-    variables that got new values. `parameters` are the names of the arguments. Events of old files
-    have neither `drawn` nor `parameters`.
+    variables that got new values. `parameters` are the names of the arguments, which no file has.
     """
 
     step: int
@@ -33,8 +32,8 @@ class Event:
     arguments: tuple[Any, ...]
     choices: tuple[int, ...]
     changed: dict[str, Any]
-    drawn: tuple[Any, ...] = ()
-    parameters: tuple[str, ...] = field(default=(), compare=False)
+    drawn: tuple[Any, ...]
+    parameters: tuple[str, ...] = field(compare=False)
 
     @property
     def call(self) -> str:
@@ -44,7 +43,7 @@ class Event:
     @property
     def drawn_text(self) -> str:
         """The values that were drawn."""
-        return drawn_text(self.drawn, self.choices)
+        return drawn_text(self.drawn)
 
     def row(self, replication: int) -> dict[str, Any]:
         """Give the event as a row of a trace table; composite values become JSON text."""
@@ -87,6 +86,40 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+Drawn = tuple[int, Any]
+"""A choice: the index of the alternative, and the alternative."""
+
+
+def event_of(
+    number: int,
+    step: Step,
+    times: tuple[int, int],
+    drawn: Sequence[Drawn],
+    changed: dict[str, Any],
+    written: Callable[[Any], Any] = shown,
+) -> Event:
+    """Give the event of a message that was served; `written` is how its values are written.
+
+    `times` are when serving it began and when the rebec was free again.
+    """
+    rebec, message = step
+    return Event(
+        step=number,
+        time=times[0],
+        finished=times[1],
+        rebec=str(rebec),
+        server=message.server.name,
+        sender=message.sent_by,
+        arrival=message.arrival,
+        deadline=message.deadline,
+        arguments=tuple(map(written, message.arguments)),
+        choices=tuple(index for index, _ in drawn),
+        changed=changed,
+        drawn=tuple(written(value) for _, value in drawn),
+        parameters=message.server.parameters,
+    )
+
+
 class Tracer:
     """Collects the events of a run.
 
@@ -95,8 +128,7 @@ class Tracer:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self._choices: list[int] = []
-        self._drawn: list[Any] = []
+        self._drawn: list[Drawn] = []
         self._state: dict[str, Any] = {}
         self._start = 0
 
@@ -105,36 +137,19 @@ class Tracer:
 
         def noted(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
             index = choose(rebec, alternatives, site)
-            self._choices.append(index)
-            self._drawn.append(shown(alternatives[index]))
+            self._drawn.append((index, alternatives[index]))
             return index
 
         return noted
 
     def before(self, step: Step) -> None:
         """Note what is before a message is served."""
-        self._choices.clear()
         self._drawn.clear()
         self._start = step.start
         self._state = state_of(step.rebec, self._start)
 
     def after(self, step: Step) -> None:
         """Note what has become of it; also called when serving the message has failed."""
-        rebec, message = step
-        self.events.append(
-            Event(
-                step=len(self.events),
-                time=self._start,
-                finished=rebec._now,
-                rebec=str(rebec),
-                server=message.server.name,
-                sender=message.sent_by,
-                arrival=message.arrival,
-                deadline=message.deadline,
-                arguments=tuple(shown(argument) for argument in message.arguments),
-                choices=tuple(self._choices),
-                changed=changes(self._state, state_of(rebec)),
-                drawn=tuple(self._drawn),
-                parameters=message.server.parameters,
-            )
-        )
+        times = self._start, step.rebec._now
+        changed = changes(self._state, state_of(step.rebec))
+        self.events.append(event_of(len(self.events), step, times, self._drawn, changed))

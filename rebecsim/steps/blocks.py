@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 
@@ -74,22 +75,18 @@ def _is_target(statement: ast.stmt, name: ast.Name) -> bool:
     return isinstance(statement, ast.For) and any(each is name for each in _targets(statement))
 
 
-def mentions(node: ast.AST, name: str) -> bool:
-    """Whether a name occurs in a piece of code."""
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
-
-
-def stores(node: ast.AST, name: str) -> bool:
-    """Whether a piece of code gives a value to a name."""
-    return any(
-        isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
+def used(*nodes: ast.AST, context: Any = ast.expr_context) -> frozenset[str]:
+    """Give the variables in pieces of code, those only that are used in a `context` if given."""
+    return frozenset(
+        each.id
+        for node in nodes
         for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, context)
     )
 
 
-def assigns(body: Sequence[ast.stmt], name: str) -> bool:
-    """Whether some statements give a value to a name."""
-    return any(stores(each, name) for each in body)
+changed = partial(used, context=(ast.Store, ast.Del))
+"""Give the variables in pieces of code that get a value there, or lose it."""
 
 
 def declares(statement: ast.stmt, name: str) -> bool:
@@ -98,7 +95,7 @@ def declares(statement: ast.stmt, name: str) -> bool:
         case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(
             ast.Name(target), _, ast.expr() as value
         ):
-            return target == name and not mentions(value, name)
+            return target == name and name not in used(value)
     return False
 
 
@@ -118,8 +115,7 @@ def is_stable(node: ast.expr, body: list[ast.stmt]) -> bool:
     """Whether an expression has the same value at each round of a loop."""
     if any(isinstance(each, ast.Attribute | ast.Call | ast.Subscript) for each in ast.walk(node)):
         return False
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return not any(assigns(body, name) for name in names)
+    return used(node).isdisjoint(changed(*body))
 
 
 def is_elif(node: ast.If) -> bool:

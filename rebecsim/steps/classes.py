@@ -34,7 +34,7 @@ from rebecsim.steps.loops import LoopReader
 from rebecsim.steps.pieces import ClassFacts, Program, constant, initial_of, type_name
 from rebecsim.steps.reached import names_in
 from rebecsim.steps.source import ClassSource, NotUnderstoodError, class_source
-from rebecsim.steps.unrolled import unrolled
+from rebecsim.steps.unrolled import is_text, unrolled
 
 _MOST_PASSES = 30
 _CONSTANTS = (bool, int, float, tuple, Distribution)
@@ -322,12 +322,8 @@ class _Writer:
         base = next((each for each in owner.__bases__ if each in self.program.classes), None)
         inherited = None if base is None else self.program.classes[base]
         servers, methods = [], []
-        for function, name in _own_functions(owner):
-            if name in facts.servers:
-                servers.append(self._server(facts, facts.servers[name], function))
-            elif name in self.program.called:
-                methods.append(self._method(facts, function, name))
-        for where, function, name in _read_anew(self.program, owner):
+        own = [(source, *each) for each in _own_functions(owner)]
+        for where, function, name in (*own, *_read_anew(self.program, owner)):
             here = replace(facts, source=where)
             if name in facts.servers:
                 servers.append(self._server(here, facts.servers[name], function))
@@ -362,14 +358,10 @@ class _Writer:
             if isinstance(function, FunctionType) and _CONSTRUCTOR.fullmatch(name):
                 tree = facts.source.function(function, name)
                 signature = signature_of(self.program, facts.source, tree, function)
-                tree = self._unrolled(function, tree)
-                reader = LoopReader(self.program, facts, function, tree, signature)
-                body = reader.body()
-                found.append(
-                    syntax.Constructor(
-                        facts.name, tuple(reader.parameters), body, span=reader.span(tree)
-                    )
-                )
+                self.program.signatures[function] = signature
+                reader = self._reader(facts, function, name)
+                parameters, span = tuple(reader.parameters), reader.span(tree)
+                found.append(syntax.Constructor(facts.name, parameters, reader.body(), span=span))
         return tuple(found)
 
     @staticmethod
@@ -380,13 +372,11 @@ class _Writer:
         return initial_of(declared.initial, facts.source.span(facts.source.tree))
 
     def _reader(self, facts: ClassFacts, function: FunctionType, name: str) -> LoopReader:
-        tree = self._unrolled(function, facts.source.function(function, name))
-        return LoopReader(self.program, facts, function, tree, self.program.signatures[function])
-
-    def _unrolled(self, function: FunctionType, tree: ast.FunctionDef) -> ast.FunctionDef:
-        if function not in self.program.trees:
-            self.program.trees[function] = unrolled(tree, function)
-        return self.program.trees[function]
+        program = self.program
+        if function not in program.trees:
+            program.trees[function] = unrolled(facts.source.function(function, name), function)
+        tree = program.trees[function]
+        return LoopReader(program, facts, function, tree, program.signatures[function])
 
     def _server(
         self, facts: ClassFacts, server: MessageServer, function: FunctionType
@@ -414,17 +404,12 @@ class _Writer:
 
 
 def _is_abstract(tree: ast.FunctionDef) -> bool:
-    body = [each for each in tree.body if not _is_text(each)]
-    match body:
+    match [each for each in tree.body if not is_text(each)]:
         case [
             ast.Raise(ast.Name("NotImplementedError") | ast.Call(ast.Name("NotImplementedError")))
         ]:
             return True
     return False
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _checked(program: Program, model: Model, tree: syntax.Model) -> CheckedModel:

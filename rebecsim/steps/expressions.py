@@ -40,8 +40,8 @@ from rebecsim.steps.pieces import (
     type_name,
     type_of_constant,
 )
-from rebecsim.steps.source import value_of_name
-from rebecsim.steps.values import ValueReader, shown
+from rebecsim.steps.source import known_value, value_of_name
+from rebecsim.steps.values import NUMBERS, ValueReader, shown
 
 _TIMES = {
     "now": "now",
@@ -49,7 +49,6 @@ _TIMES = {
     "current_message_deadline": "currentMessageDeadline",
     "current_message_waiting_time": "currentMessageWaitingTime",
 }
-_NUMBERS = INTEGERS | {DOUBLE}
 _NARROW: dict[object, Type] = {actors.int32: INT, actors.int16: SHORT, actors.int8: BYTE}
 _OPERATIONS: dict[object, BinaryOperator] = {
     actors.quotient: "/",
@@ -218,10 +217,7 @@ class ExpressionReader(ValueReader):
     def _called(self, node: ast.Call) -> Any:
         """Give the function that is called by its name, if it is none of the model's own."""
         if isinstance(node.func, ast.Name) and node.func.id not in self.locals:
-            try:
-                return value_of_name(node.func.id, self.function)
-            except KeyError:
-                return None
+            return known_value(node.func.id, self.function)
         return None
 
     def _call(self, node: ast.Call) -> Piece:
@@ -392,7 +388,7 @@ class ExpressionReader(ValueReader):
             return found
         name = None if not callable(called) else _FUNCTIONS.get(called)
         pure = all(each.pure for each in given)
-        if name is not None and all(each.type in _NUMBERS for each in given):
+        if name is not None and all(each.type in NUMBERS for each in given):
             call = syntax.Call(name, tuple(each.tree for each in given), span=span)
             return Piece(call, DOUBLE, pure=pure)
         sign = None if not callable(called) else _OPERATIONS.get(called)
@@ -410,7 +406,7 @@ class ExpressionReader(ValueReader):
         if called in (actors.quotient, actors.remainder) and kinds <= INTEGERS:
             low = 0 if left.is_natural and (right.is_natural or sign == "%") else None
             return Piece(Binary(sign, left.tree, right.tree, span=span), INT, low, pure=pure)
-        if called in (actors.float_quotient, actors.double_quotient) and kinds <= _NUMBERS:
+        if called in (actors.float_quotient, actors.double_quotient) and kinds <= NUMBERS:
             kind = FLOAT if called is actors.float_quotient else DOUBLE
             trees = [syntax.Cast(type_name(kind, span), each.tree, span=span) for each in given]
             tree = Binary("/", trees[0], trees[1], span=span)
@@ -432,7 +428,7 @@ class ExpressionReader(ValueReader):
         for each in given[1:]:
             self.twice(found, node)
             self.twice(each, node)
-            if {found.type, each.type} - _NUMBERS:
+            if {found.type, each.type} - NUMBERS:
                 raise self.refused(node, f"`{shown(node)}` compares values that are not numbers")
             test = Binary(sign, found.tree, each.tree, span=self.span(node))
             lows = [bound for bound in (found.low, each.low) if bound is not None]
@@ -444,7 +440,7 @@ class ExpressionReader(ValueReader):
     def _converted(self, called: Any, given: Piece, node: ast.Call) -> Piece | None:
         """Read a conversion; None: it is none."""
         span, kind = self.span(node), given.type
-        is_number = kind in _NUMBERS
+        is_number = kind in NUMBERS
         narrow = _NARROW.get(called) if callable(called) else None
         if narrow is not None and kind in INTEGERS:
             tree = syntax.Cast(type_name(narrow, span), given.tree, span=span)

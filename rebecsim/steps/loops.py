@@ -8,12 +8,8 @@ from dataclasses import replace
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import INT, ArrayType
-from rebecsim.steps.blocks import assigns, breaks, is_stable, stores
-from rebecsim.steps.pieces import (
-    Piece,
-    literal,
-    type_name,
-)
+from rebecsim.steps.blocks import breaks, changed, is_stable
+from rebecsim.steps.pieces import Piece, literal, type_name
 from rebecsim.steps.statements import BodyReader
 from rebecsim.steps.values import shown
 
@@ -83,7 +79,7 @@ class LoopReader(BodyReader):
         span = self.span(node)
         start, stop, step = bounds
         is_own = target is not None and target.id not in self._homes
-        is_own = is_own and not any(stores(each, target.id) for each in node.body)  # type: ignore[union-attr]
+        is_own = is_own and target.id not in changed(*node.body)  # type: ignore[union-attr]
         name = self._new_name(target.id if is_own and target is not None else "place")
         counter = Piece(syntax.Name(name, span=span), INT, low)
         rounds = list(first)
@@ -131,7 +127,7 @@ class LoopReader(BodyReader):
             raise self.refused(node, f"`{shown(array)}` is not an array to iterate over")
         span, length = self.span(node), found.type.length
         counter = number.id if number is not None else None
-        if number is not None and (counter in self._homes or assigns(node.body, number.id)):
+        if number is not None and (counter in self._homes or counter in changed(*node.body)):
             raise self.refused(node, f"`{counter}` is also used elsewhere")
         place = ast.copy_location(ast.Name("$place", ast.Load()), node)
         name = number or ast.copy_location(ast.Name("place", ast.Store()), place)
@@ -153,8 +149,8 @@ class LoopReader(BodyReader):
 
         The first name stands for the expression, the second, if there is one, for its number.
         """
-        changed = any(each in self._homes or assigns(node.body, each) for each in names)
-        if changed or breaks(node, or_continues=True):
+        again = self._homes.keys() | changed(*node.body)
+        if not again.isdisjoint(names) or breaks(node, or_continues=True):
             raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be unrolled")
         statements: list[syntax.Statement] = []
         pieces = [self._kept(each, statements) for each in elements]

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import ModelError
-from rebecsim.steps.source import function_tree, value_of_name
+from rebecsim.steps.source import function_tree, known_value
 
 _CHANGING = frozenset({"random", "secrets", "time", "datetime", "uuid"})
 """Modules that give something else at every use."""
@@ -102,7 +102,7 @@ def _of_function(
                 if isinstance(inspect.getattr_static(owner, name, None), _CONTAINERS):
                     what = f"changes `{name}`, which all rebecs of the class share"
             case ast.Name(name, ast.Load()) if name not in own:
-                value = _value(name, function)
+                value = known_value(name, function)
                 what = _of_value(name, value, mutates)
                 if isinstance(value, FunctionType) and value.__module__ == function.__module__:
                     yield from _of_function(value, owner, None, seen)
@@ -116,14 +116,6 @@ def _nodes_of(function: FunctionType) -> list[ast.AST]:
     """Give what stands in the body of a function; nothing if its text is not known."""
     tree = function_tree(function.__code__, function.__globals__)
     return [] if tree is None else [node for each in tree.body for node in ast.walk(each)]
-
-
-def _value(name: str, function: FunctionType) -> object:
-    """Give what a name stands for that is no local; None if nothing."""
-    try:
-        return value_of_name(name, function)
-    except KeyError:
-        return None
 
 
 def _of_value(name: str, value: Any, mutates: bool) -> str:

@@ -89,13 +89,11 @@ class ClassSource:
 
     def function(self, function: FunctionType, name: str) -> ast.FunctionDef:
         """Give a function of the class. Raises NotUnderstoodError if its text does not show it."""
-        first = function.__code__.co_firstlineno
-        for node in self.tree.body:
-            if isinstance(node, ast.FunctionDef) and first == min(
-                node.lineno, *(each.lineno for each in node.decorator_list), node.lineno
-            ):
-                return node
-        raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
+        found = function_tree(function.__code__, self.names)
+        if not isinstance(found, ast.FunctionDef):
+            first = function.__code__.co_firstlineno
+            raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
+        return found
 
     def annotation(self, name: str) -> ast.expr | None:
         """Give the type that the class declares an attribute with."""
@@ -154,6 +152,14 @@ def _classes_named(tree: ast.Module, qualified: str) -> list[ast.ClassDef]:
             if isinstance(node, wanted) and node.name == part and node is not place
         ]
     return [node for node in reversed(places) if isinstance(node, ast.ClassDef)]
+
+
+def known_value(name: str, function: FunctionType) -> Any:
+    """Give what a name that is no local stands for in a function; None if nothing."""
+    try:
+        return value_of_name(name, function)
+    except KeyError:
+        return None
 
 
 _UNKNOWN = object()

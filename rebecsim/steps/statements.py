@@ -9,31 +9,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FunctionType
+from typing import cast
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import DOUBLE, INT, NULL, TIMER, ArrayType, Type
 from rebecsim.lang.checking.scopes import BUILTINS
 from rebecsim.steps.annotations import type_of_annotation
-from rebecsim.steps.blocks import breaks, declares, homes_of, is_elif, loaded, mentions
-from rebecsim.steps.pieces import (
-    INTEGERS,
-    ClassFacts,
-    Piece,
-    Program,
-    Signature,
-    type_name,
-)
+from rebecsim.steps.blocks import breaks, changed, declares, homes_of, is_elif, loaded, used
+from rebecsim.steps.pieces import INTEGERS, ClassFacts, Piece, Program, Signature, type_name
 from rebecsim.steps.sends import EffectReader
-from rebecsim.steps.values import shown
-
-_COMPOUND: dict[type, syntax.AssignmentOperator] = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.BitAnd: "&=",
-    ast.BitOr: "|=",
-    ast.BitXor: "^=",
-}
+from rebecsim.steps.values import ARITHMETIC, BITWISE, shown
 
 
 class BodyReader(EffectReader, ABC):
@@ -59,13 +44,8 @@ class BodyReader(EffectReader, ABC):
         self._assigned: set[str] = set()
         self._taken = {each for each, _ in facts.state.values()} | facts.known.keys()
         self._taken |= BUILTINS.keys() | {"self", "super"}
-        self._names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
-        stored = {
-            each.id
-            for each in ast.walk(tree)
-            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-        }
-        self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in stored}
+        self._names = used(tree)
+        self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in changed(tree)}
         span = self.span(tree)
         for name, kind in zip(signature.names, signature.types, strict=True):
             tree_name = self._new_name(name)
@@ -126,7 +106,7 @@ class BodyReader(EffectReader, ABC):
         before: dict[int, list[str]] = defaultdict(list)
         direct: set[str] = set()
         for name in here:
-            first = next(each for each in body if mentions(each, name))
+            first = next(each for each in body if name in used(each))
             if declares(first, name):
                 direct.add(name)
             else:
@@ -282,51 +262,41 @@ class BodyReader(EffectReader, ABC):
     ) -> list[syntax.Statement]:
         """Give a value to a variable or an element."""
         span = self.span(node)
+        place, given, kind = self._stored(target, value, node, wanted)
+        if isinstance(target, ast.Name) and target.id in direct:
+            direct.discard(target.id)
+            if kind == NULL:
+                return []  # it is not known yet what it is
+            variables = ((self._declared[target.id], given.tree),)
+            return [syntax.LocalDeclaration(type_name(kind, span), variables, span=span)]
+        tree = syntax.Assignment(place, "=", given.tree, span=span)
+        return [syntax.ExpressionStatement(tree, span=span)]
+
+    def _stored(
+        self, target: ast.expr, value: Piece, node: ast.stmt, wanted: Type | None = None
+    ) -> tuple[syntax.Expression, Piece, Type]:
+        """Read where a value goes; gives the place, the value as one of its type, and the type."""
         if isinstance(target, ast.Name):
             if target.id not in self._declared:
                 raise self.refused(target, f"`{target.id}` is not a local variable of the function")
             given = self._set_local(target, value, wanted)
-            name = self._declared[target.id]
-            if target.id in direct:
-                direct.discard(target.id)
-                kind = self.program.types["local", self.function, target.id]
-                if kind == NULL:
-                    return []  # it is not known yet what it is
-                variables = ((name, given.tree),)
-                return [syntax.LocalDeclaration(type_name(kind, span), variables, span=span)]
-            place: syntax.Expression = syntax.Name(name, span=span)
-        else:
-            place, kind, key = self._place(target)
-            given = self.fitted(value, kind, node)
-            self.program.note(key, given)
-        tree = syntax.Assignment(place, "=", given.tree, span=span)
-        return [syntax.ExpressionStatement(tree, span=span)]
+            place = syntax.Name(self._declared[target.id], span=self.span(node))
+            return place, given, self.program.types["local", self.function, target.id]
+        tree, kind, key = self._variable(target)
+        if isinstance(kind, ArrayType):
+            raise self.refused(target, f"`{shown(target)}` is assigned as a whole")
+        given = self.fitted(value, kind, node)
+        self.program.note(key, given)
+        return tree, given, kind
 
-    def _place(self, target: ast.expr) -> tuple[syntax.Expression, Type, tuple[str, str]]:
+    def _variable(self, node: ast.expr) -> tuple[syntax.Expression, Type, tuple[str, str]]:
         """Read a state variable or an element of one; gives its type and what signs are under."""
-        match target:
-            case ast.Attribute(owner, name) if self.is_self(owner) and name in self.facts.state:
-                shown_name, kind = self.facts.state[name]
-                if isinstance(kind, ArrayType):
-                    raise self.refused(target, f"`{shown(target)}` is assigned as a whole")
-                return syntax.Name(shown_name, span=self.span(target)), kind, ("state", name)
-            case ast.Subscript(array, index):
-                owner_tree, kind, key = self._array(array)
-                if isinstance(kind, ArrayType):
-                    place = self.index(index, kind.length)
-                    tree = syntax.Index(owner_tree, place.tree, span=self.span(target))
-                    if isinstance(kind.element, ArrayType):
-                        raise self.refused(target, f"`{shown(target)}` is assigned as a whole")
-                    return tree, kind.element, key
-        raise self.refused(target, f"`{shown(target)}` is not a state variable of the rebec")
-
-    def _array(self, node: ast.expr) -> tuple[syntax.Expression, Type, tuple[str, str]]:
         match node:
             case ast.Attribute(owner, name) if self.is_self(owner) and name in self.facts.state:
                 shown_name, kind = self.facts.state[name]
                 return syntax.Name(shown_name, span=self.span(node)), kind, ("state", name)
             case ast.Subscript(array, index):
-                tree, kind, key = self._array(array)
+                tree, kind, key = self._variable(array)
                 if isinstance(kind, ArrayType):
                     place = self.index(index, kind.length)
                     inner = syntax.Index(tree, place.tree, span=self.span(node))
@@ -362,18 +332,12 @@ class BodyReader(EffectReader, ABC):
         self.twice(before, target)
         value = self.read(node.value)
         after = self.combined(node.op, before, value, node)
-        sign = _COMPOUND.get(type(node.op))
-        if isinstance(target, ast.Name):
-            given = self._set_local(target, after)
-            kind = self.locals[target.id].type
-            place: syntax.Expression = syntax.Name(self._declared[target.id], span=span)
-        else:
-            place, kind, key = self._place(target)
-            given = self.fitted(after, kind, node)
-            self.program.note(key, given)
+        sign = (ARITHMETIC | BITWISE).get(type(node.op))
+        place, given, kind = self._stored(target, after, node)
         alike = value.type in INTEGERS or value.type == kind == DOUBLE
         if sign is None or kind not in (INT, DOUBLE) or not alike:
             tree = syntax.Assignment(place, "=", given.tree, span=span)
         else:
-            tree = syntax.Assignment(place, sign, value.tree, span=span)
+            compound = cast(syntax.AssignmentOperator, f"{sign}=")
+            tree = syntax.Assignment(place, compound, value.tree, span=span)
         return syntax.ExpressionStatement(tree, span=span)

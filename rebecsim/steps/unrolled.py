@@ -14,7 +14,8 @@ from copy import deepcopy
 from types import FunctionType
 from typing import Any
 
-from rebecsim.steps.source import function_tree, value_of_name
+from rebecsim.steps.blocks import changed, used
+from rebecsim.steps.source import function_tree, known_value
 
 _MOST_ITEMS = 64
 _MOST_CALLS = 8
@@ -35,9 +36,9 @@ class _Unroller(ast.NodeTransformer):
     def __init__(self, tree: ast.FunctionDef, function: FunctionType) -> None:
         self._function = function
         self._calls = 0
-        stored = (each for each in ast.walk(tree) if isinstance(each, ast.Name))
-        self._locals = {each.id for each in stored if not isinstance(each.ctx, ast.Load)}
-        self._locals |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+        self._locals = changed(tree) | {
+            each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)
+        }
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Write out a call, and what is in it."""
@@ -57,10 +58,7 @@ class _Unroller(ast.NodeTransformer):
         return done
 
     def _meaning(self, name: str) -> Any:
-        try:
-            return None if name in self._locals else value_of_name(name, self._function)
-        except KeyError:
-            return None
+        return None if name in self._locals else known_value(name, self._function)
 
     def _joined(self, name: str, element: ast.expr, over: ast.comprehension) -> ast.expr | None:
         """Join the values of a generator; None if it does not go over a fixed list."""
@@ -112,20 +110,20 @@ class _Unroller(ast.NodeTransformer):
         if tree is None or called.__globals__ is not self._function.__globals__:
             return None
         names = [each.arg for each in tree.args.args]
-        kept = [each for each in tree.body if not _is_text(each)]
+        kept = [each for each in tree.body if not is_text(each)]
         plain = ast.arguments([], tree.args.args, None, [], [], None, [])
         if ast.dump(tree.args) != ast.dump(plain) or len(names) != len(arguments):
             return None
         if len(kept) != 1 or not isinstance(kept[0], ast.Return) or kept[0].value is None:
             return None
-        inside = {each.id for each in ast.walk(kept[0]) if isinstance(each, ast.Name)}
         repeats = any(isinstance(node, ast.Call) for each in arguments for node in ast.walk(each))
-        if repeats or (inside - set(names)) & self._locals:
+        if repeats or (used(kept[0]) - set(names)) & self._locals:
             return None
         return _with(kept[0].value, dict(zip(names, arguments, strict=True)))
 
 
-def _is_text(node: ast.stmt) -> bool:
+def is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a text or another constant that stands there alone."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -25,8 +25,8 @@ from rebecsim.steps.pieces import (
 )
 from rebecsim.steps.source import NotUnderstoodError
 
-_ARITHMETIC: dict[type, BinaryOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_BITWISE: dict[type, BinaryOperator] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+ARITHMETIC: dict[type, BinaryOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+BITWISE: dict[type, BinaryOperator] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 _COMPARISONS: dict[type, BinaryOperator] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -46,7 +46,7 @@ _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
 }
 _SIGNS: dict[type, UnaryOperator] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
-_NUMBERS = INTEGERS | {DOUBLE}
+NUMBERS = INTEGERS | {DOUBLE}
 
 
 class ValueReader:
@@ -115,7 +115,7 @@ class ValueReader:
         """Give whether Python takes a value for true."""
         if found.type == BOOLEAN:
             return found
-        if found.type in _NUMBERS:
+        if found.type in NUMBERS:
             zero = literal(0 if found.type in INTEGERS else 0.0, self.span(node))
         elif isinstance(found.type, RebecType):
             zero = literal(None, self.span(node))
@@ -140,7 +140,7 @@ class ValueReader:
                 return Piece(replace(tree, span=self.span(node)), wanted, pure=found.pure)
         if wanted == FLOAT and found.single is not None:
             return Piece(found.single, FLOAT, pure=found.pure)
-        if wanted == FLOAT and found.type in _NUMBERS:
+        if wanted == FLOAT and found.type in NUMBERS:
             raise self.refused(node, "a Float needs `float32(...)` around its value")
         raise self.refused(node, f"`{shown(node)}` is of type {found.type}, not {wanted}")
 
@@ -169,11 +169,11 @@ class ValueReader:
             return self.condition(node)
         found, span = self.read(node.operand), self.span(node)
         sign = _SIGNS[type(node.op)]
-        if found.value and sign == "-" and found.type in _NUMBERS:
+        if found.value and sign == "-" and found.type in NUMBERS:
             folded = constant(-found.value[0], span)
             if folded is not None:
                 return folded
-        if found.type not in _NUMBERS or (sign == "~" and found.type == DOUBLE):
+        if found.type not in NUMBERS or (sign == "~" and found.type == DOUBLE):
             raise self.refused(node, f"`{shown(node.operand)}` is not a number")
         kind = INT if found.type in INTEGERS else DOUBLE
         return Piece(syntax.Unary(sign, found.tree, span=span), kind, pure=found.pure)
@@ -189,15 +189,15 @@ class ValueReader:
         pure = left.pure and right.pure
         if left.value and right.value and type(sign) in _FOLDED:
             return self._folded(_FOLDED[type(sign)], left, right, node)
-        bits = _BITWISE.get(type(sign))
+        bits = BITWISE.get(type(sign))
         if bits is not None and (kinds == {BOOLEAN} or kinds <= INTEGERS):
             kind = BOOLEAN if kinds == {BOOLEAN} else INT
             low = 0 if left.is_natural and right.is_natural else None
             return Piece(Binary(bits, left.tree, right.tree, span=span), kind, low, pure=pure)
-        if not kinds <= _NUMBERS:
+        if not kinds <= NUMBERS:
             raise self.refused(node, f"`{shown(node)}` is not arithmetic of numbers")
-        if type(sign) in _ARITHMETIC:
-            symbol = _ARITHMETIC[type(sign)]
+        if type(sign) in ARITHMETIC:
+            symbol = ARITHMETIC[type(sign)]
             kind = DOUBLE if DOUBLE in kinds else INT
             low = _low_of(symbol, left, right) if kind == INT else None
             return Piece(Binary(symbol, left.tree, right.tree, span=span), kind, low, pure=pure)
@@ -294,8 +294,8 @@ class ValueReader:
         symbol = _COMPARISONS.get(type(sign))
         identity = isinstance(sign, ast.Is | ast.IsNot)
         rebecs = all(isinstance(each, RebecType) or each == NULL for each in kinds)
-        fits = rebecs or kinds == {BOOLEAN} or (kinds <= _NUMBERS and not identity)
-        if symbol is None or not fits or (not kinds <= _NUMBERS and symbol not in ("==", "!=")):
+        fits = rebecs or kinds == {BOOLEAN} or (kinds <= NUMBERS and not identity)
+        if symbol is None or not fits or (not kinds <= NUMBERS and symbol not in ("==", "!=")):
             raise self.refused(node, f"`{shown(node)}` compares {left.type} with {right.type}")
         tree = Binary(symbol, left.tree, right.tree, span=self.span(node))
         return Piece(tree, BOOLEAN, pure=left.pure and right.pure)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from types import CodeType, FrameType
 from typing import NamedTuple
 
+from rebecsim.steps.blocks import used
 from rebecsim.steps.source import FunctionTree, function_tree
 
 _OBSERVERS = frozenset(
@@ -182,21 +184,7 @@ def _rest(node: ast.expr | None, call: ast.Call) -> list[ast.expr] | None:
     return None
 
 
-def _reads(*nodes: ast.AST) -> Names:
-    return _names(nodes, ast.Load)
-
-
-def _stored(*nodes: ast.AST) -> Names:
-    return _names(nodes, ast.Store)
-
-
-def _names(nodes: Sequence[ast.AST], context: type) -> Names:
-    return frozenset(
-        each.id
-        for node in nodes
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, context)
-    )
+_reads, _stored = partial(used, context=ast.Load), partial(used, context=ast.Store)
 
 
 class _Flow:

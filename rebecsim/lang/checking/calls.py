@@ -7,7 +7,7 @@ import operator as operators
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rebecsim.arithmetic import float32, int8, int16, int32, quotient, remainder
 from rebecsim.distributions import PARAMETERS
@@ -91,47 +91,34 @@ def fold_binary(operator: BinaryOperator, left: Value, right: Value, kind: Type 
     """
     if kind in REAL and left is not None and right is not None:
         left, right = convert(left, kind), convert(right, kind)
-    if operator in ("==", "!="):
-        same = left == right
-        return same if operator == "==" else not same
-    if isinstance(left, bool) and isinstance(right, bool):
-        return _logical(operator, left, right)
-    assert isinstance(left, (int, float))
-    assert isinstance(right, (int, float))
-    if operator in _COMPARISONS:
-        return _COMPARISONS[operator](left, right)
-    if isinstance(left, float) or isinstance(right, float):
-        return _floating(operator, float(left), float(right), kind)
-    return _integral(operator, left, right)
+    divides = operator == "/" and kind in REAL
+    compute = operators.truediv if divides else _COMPUTED[operator]
+    try:
+        return convert(compute(left, right), kind)
+    except ZeroDivisionError:
+        raise NotConstantError from None
 
 
-def _logical(operator: BinaryOperator, left: bool, right: bool) -> bool:
-    if operator in ("&&", "&"):
-        return left and right
-    if operator in ("||", "|"):
-        return left or right
-    return left != right
-
-
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+_COMPUTED: dict[BinaryOperator, Callable[[Any, Any], Any]] = {
+    "==": operators.eq,
+    "!=": operators.ne,
     "<": operators.lt,
     "<=": operators.le,
     ">": operators.gt,
     ">=": operators.ge,
-}
-
-
-def _floating(operator: BinaryOperator, left: float, right: float, kind: Type) -> Value:
-    if operator == "/" and right == 0:
-        raise NotConstantError
-    return convert(_FLOATING[operator](left, right), kind)
-
-
-_FLOATING: dict[str, Callable[[float, float], float]] = {
     "+": operators.add,
     "-": operators.sub,
     "*": operators.mul,
-    "/": operators.truediv,
+    "/": quotient,
+    "%": remainder,
+    "&&": operators.and_,
+    "||": operators.or_,
+    "&": operators.and_,
+    "|": operators.or_,
+    "^": operators.xor,
+    # A shift by 32 or more has no meaning in C++; as in Java the lowest five bits count.
+    "<<": lambda left, right: left << (right & 31),
+    ">>": lambda left, right: left >> (right & 31),
 }
 
 
@@ -157,27 +144,6 @@ def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise NotConstantError
     return value
-
-
-def _integral(operator: BinaryOperator, left: int, right: int) -> Value:
-    if operator in ("/", "%"):
-        if right == 0:
-            raise NotConstantError
-        return int32(quotient(left, right) if operator == "/" else remainder(left, right))
-    return int32(_INTEGRAL[operator](left, right))
-
-
-_INTEGRAL: dict[str, Callable[[int, int], int]] = {
-    "+": operators.add,
-    "-": operators.sub,
-    "*": operators.mul,
-    "&": operators.and_,
-    "|": operators.or_,
-    "^": operators.xor,
-    # A shift by 32 or more has no meaning in C++; as in Java the lowest five bits count.
-    "<<": lambda left, right: left << (right & 31),
-    ">>": lambda left, right: left >> (right & 31),
-}
 
 
 _TIMER_OPERATIONS: dict[str, Type] = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.actors import Model, ReplayError
+from rebecsim.actors import Model, ReplayError, ReplayScheduler
 from rebecsim.exploration import (
     Checks,
     DepthFirst,
@@ -30,7 +30,7 @@ from rebecsim.live.log import load_log
 from rebecsim.report.messages import pytest_source
 from rebecsim.report.sequence_diagram import MOST_STEPS, sequence_diagram
 from rebecsim.simulation import simulate
-from rebecsim.simulation.simulator import load_run, replaying_scheduler
+from rebecsim.simulation.simulator import load_run
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNTER = """
@@ -84,7 +84,7 @@ def test_a_recorded_run_survives_a_file_and_is_done_again(
 def test_the_simulator_does_a_recorded_run(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     save_recorded(file, record(counter(4), Question("FTTS")))
-    result = simulate(counter(4), replaying_scheduler(load_run(file)))
+    result = simulate(counter(4), ReplayScheduler(load_run(file)))
     assert (result.outcome, result.steps) == ("assertion failed", 4)
 
 
