@@ -245,7 +245,7 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) 
     measured = MeasuredRun(
         jobs=jobs,
         attempts=attempts,
-        slots=run.configuration.slots,
+        slots=run.configuration.cluster.slots,
         use=_means(devices, begin_of_counted(jobs, warm_up)),
         refused=len(rejected),
         warm_up=warm_up,
@@ -332,12 +332,12 @@ def device_columns(run: FinishedRun) -> dict[str, NDArray[Any]]:
 
     The last row is the end of the run, with zeros.
     """
-    hardware = run.configuration.hardware
-    nodes = hardware.nodes
+    cluster = run.configuration.cluster
+    nodes = cluster.nodes
     rates = np.asarray(run.capacities, dtype=np.float64)
     of_nodes, of_racks = rates[: 2 * nodes].sum(), rates[2 * nodes :].sum()
-    has_racks = hardware.racks > 1 and np.isfinite(of_racks)
-    each_node = [each.hardware for each in run.configuration.class_of_nodes]
+    has_racks = cluster.racks > 1 and np.isfinite(of_racks)
+    each_node = cluster.class_of_nodes
     cores, disks = sum(each.cores for each in each_node), sum(each.disks for each in each_node)
     most = (cores, disks, of_nodes, of_racks if has_racks else 0)
     uses = list(run.uses)
@@ -390,8 +390,9 @@ def queue_capacities(
 
 def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
     """Make a scheduler for an idle cluster. Raises UserError if the settings do not fit."""
-    racks = racks_of(configuration.hardware.nodes, configuration.hardware.racks)
-    nodes = zip(racks, configuration.class_of_nodes, strict=True)
+    cluster = configuration.cluster
+    racks = racks_of(cluster.nodes, cluster.racks)
+    nodes = zip(racks, cluster.class_of_nodes, strict=True)
     return scheduler.build(
         [
             TrackerSlots(number, rack, of.map_slots, of.reduce_slots)

@@ -14,6 +14,7 @@ from rich.table import Table
 from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.mapreduce.columns import JobColumns, job_columns
+from rebecsim.clusters.mapreduce.job import SECOND
 from rebecsim.clusters.mapreduce.measures import (
     MAPREDUCE_MEASURES,
     MeasuredRun,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.results import Results
 
-SECOND = 1_000_000
 """Microseconds."""
 
 
