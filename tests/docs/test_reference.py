@@ -175,7 +175,9 @@ def test_every_key_of_a_mapreduce_scenario_is_there(model: type[BaseModel]) -> N
     [
         each
         for each in vars(stages).values()
-        if isinstance(each, type) and issubclass(each, Table) and each.__module__ == stages.__name__
+        if isinstance(each, type)
+        and issubclass(each, Table)
+        and each.__module__.startswith(stages.__package__)
     ],
 )
 def test_every_key_of_a_stages_scenario_is_there(model: type[BaseModel]) -> None:

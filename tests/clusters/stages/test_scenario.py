@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.managers.registry import (
     stages_policies,
     stages_policy,
 )
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.measures import (
     CLOCK_FIGURES,
     STAGES_MEASURES,
@@ -249,7 +249,7 @@ def test_solvers_are_told_what_the_scenario_says(tmp_path: Path) -> None:
     text = SCENARIO.replace('"EDF"', '"MRCP_RM"') + "[solver]\nlimit = 0.5\nstep = 3\n"
     setup = load(written(tmp_path, text)).plan().cells[2].setup
     manager = setup.maker()(setup.resources())
-    assert manager.settings == SolverSettings(0.5, True, 60.0, 3000)
+    assert manager.settings == SolverTable(limit=0.5, step=3)
 
 
 def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
