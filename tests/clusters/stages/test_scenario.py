@@ -89,7 +89,7 @@ def test_all_managers_see_the_same_jobs(tmp_path: Path) -> None:
 def test_what_a_run_keeps_belongs_together(rows: dict[str, Rows]) -> None:
     for each in rows.values():
         jobs, tasks, decisions = (each.tables[name] for name in TABLES)
-        assert set(jobs) == set(TABLES["jobs"])
+        assert list(jobs) == [REPLICATION, *TABLES["jobs"]]
         assert len(jobs["job"]) == 2 * 6
         first = np.asarray(tasks[REPLICATION]) == 0
         for job in range(6):

@@ -119,7 +119,7 @@ def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, ND
     """
     results.require(cell, {name: TABLES[name]})
     table = read_table(results, cell, name)
-    return {column: values_of(table, column) for column in TABLES[name]}
+    return {column: values_of(table, column) for column in table.column_names}
 
 
 def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = "") -> list[float]:
