@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
@@ -209,11 +209,7 @@ def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:
 
 def _families(runs: Mapping[str, MeasuredRun]) -> Table:
     """Show a row for each figure, queue and family."""
-    table = Table()
-    for heading in ("", "Queue", "Family"):
-        table.add_column(heading)
-    for name in runs:
-        table.add_column(name, justify="right")
+    table = Table("", "Queue", "Family", *(Column(name, justify="right") for name in runs))
     pairs = sorted(
         {
             pair
