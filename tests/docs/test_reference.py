@@ -20,6 +20,7 @@ from rebecsim.clusters import (
     WorkloadPattern,
 )
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
+from rebecsim.clusters.batch.policies.orders import Settings
 from rebecsim.clusters.batch.scenario import (
     BatchScenario,
     ExpectedEnds,
@@ -27,7 +28,6 @@ from rebecsim.clusters.batch.scenario import (
     Generate,
     MachineTable,
     NodesTable,
-    Settings,
     WorkloadSource,
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
