@@ -228,9 +228,7 @@ def conformance(
 
     from rebecsim.report.conformance import compare_suite
 
-    table = Table(box=None, pad_edge=False)
-    for name in ("Model", "Mode", "Expected", "Found", ""):
-        table.add_column(name)
+    table = Table("Model", "Mode", "Expected", "Found", "", box=None, pad_edge=False)
     same = differ = beyond = 0
     told = time.monotonic()
     for each in compare_suite(directory, max_states, consent_of(trust)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rebecsim.cli.app import Core, Tts, app, complain, console, grouped, say
@@ -329,10 +329,8 @@ def show_state(stepper: Stepper) -> None:
     if stepper.has_ended:
         say("the run has ended: no message is left")
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Next", justify="right")
-    for name in ("From", "To: message", "Deadline", "Then"):
-        table.add_column(name, justify="right" if name == "Deadline" else "left")
+    first, deadline = (Column(each, justify="right") for each in ("Next", "Deadline"))
+    table = Table(first, "From", "To: message", deadline, "Then", box=None, pad_edge=False)
     for number, turn in enumerate(stepper.turns(), 1):
         for row in _turn_rows(number, turn, not stepper.model.core):
             table.add_row(*map(Text, row))
@@ -342,9 +340,7 @@ def show_state(stepper: Stepper) -> None:
 def _rebec_table(stepper: Stepper) -> Table:
     from rebecsim.report.messages import bag_texts, busy_text, variables_text
 
-    table = Table(box=None, pad_edge=False)
-    for name in ("Rebec", "Variables", "Bag"):
-        table.add_column(name)
+    table = Table("Rebec", "Variables", "Bag", box=None, pad_edge=False)
     for each in stepper.rebecs():
         table.add_row(
             Text(f"{each.rebec}{busy_text(each, stepper.time)}"),

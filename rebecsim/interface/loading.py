@@ -149,9 +149,9 @@ class LoadedModel(Shown):
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=Text(self.name, style="table.title"), box=None, pad_edge=False)
-        for heading in ("Rebec", "Class", "Queue", "State variables"):
-            table.add_column(heading)
+        headings = ("Rebec", "Class", "Queue", "State variables")
+        title = Text(self.name, style="table.title")
+        table = Table(*headings, title=title, box=None, pad_edge=False)
         for instance in self.model.instances:
             kind = instance.reactive_class
             variables = [each.rebeca_name for each in kind.__state_variables__]

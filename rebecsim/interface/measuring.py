@@ -52,17 +52,18 @@ class Measures(Shown):
 
     def __rich__(self) -> Table:
         """Give a row for each measure."""
-        from rich.table import Table
+        from rich.table import Column, Table
 
         shown = f"Runs: {self.runs}. Left out as warm-up: up to time {self.warm_up:,g}."
         if self.warm_up > 0.45 * self.until:
             shown += " That is nearly half of each run: run longer."
-        table = Table(box=None, title=shown, title_justify="left", title_style="")
-        for name in ("Of", "Measure"):
-            table.add_column(name)
         level = next(each.level for found in self.of.values() for each in found.values())
-        for name in ("Mean", f"{100 * level:g} % interval"):
-            table.add_column(name, justify="right")
+        figures = (
+            Column(each, justify="right") for each in ("Mean", f"{100 * level:g} % interval")
+        )
+        table = Table(
+            "Of", "Measure", *figures, box=None, title=shown, title_justify="left", title_style=""
+        )
         for text, found in self.of.items():
             for name, each in found.items():
                 interval = f"{each.low:,.4g} to {each.high:,.4g}"

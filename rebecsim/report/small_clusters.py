@@ -114,14 +114,13 @@ _FEW = 4
 
 def _table(cluster: SmallCluster, found: Mapping[str, ExploredCluster]) -> Table:
     """Make a table of jobs and when they start, over all orders, for each cluster."""
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     title = f"When jobs {cluster.event} ({cluster.unit}), over all orders"
-    table = Table(title=Text(title, style="table.title"), title_justify="left", min_width=40)
-    table.add_column("Job")
-    for name in found:
-        table.add_column(Text(name), justify="right")
+    clusters = (Column(Text(name), justify="right") for name in found)
+    shown = Text(title, style="table.title")
+    table = Table("Job", *clusters, title=shown, title_justify="left", min_width=40)
     for job in cluster.jobs:
         times = [None if each.starts is None else each.starts[job] for each in found.values()]
         table.add_row(Text(job), *map(_times, times))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rebecsim.report.answer import (
@@ -94,10 +94,8 @@ class _WideTable:
         yield self._block(block, title)
 
     def _block(self, columns: Sequence[tuple[str, tuple[Text, ...]]], title: Text | None) -> Table:
-        table = Table(title=title)
-        table.add_column()
-        for name, _ in columns:
-            table.add_column(Text(name), justify="right", no_wrap=True)
+        right = (Column(Text(name), justify="right", no_wrap=True) for name, _ in columns)
+        table = Table("", *right, title=title)
         for place, row in enumerate(self.rows):
             table.add_row(Text(row), *(texts[place] for _, texts in columns))
         return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.actors.values import change_texts
 from rebecsim.distributions import values_tried
@@ -282,10 +282,8 @@ def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
         f"{counted(figures['actions'], 'way')} to go on, "
         f"{counted(figures['outcomes'], 'outcome')}{choices}"
     )
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    for name in ("Least", "Random order", "Most"):
-        table.add_column(name, justify="right")
+    figures_of = (Column(each, justify="right") for each in ("Least", "Random order", "Most"))
+    table = Table("", *figures_of, box=None, pad_edge=False)
     for value in found.values:
         table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in GOALS))
     yield table
@@ -331,10 +329,9 @@ def chance_parts(
 ) -> Iterator[str | Table]:
     """What was run, and a table of probabilities with their intervals."""
     yield heading
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    for name in ("Random order", f"{level * 100:g} % interval", "Runs"):
-        table.add_column(name, justify="right")
+    headings = ("Random order", f"{level * 100:g} % interval", "Runs")
+    right = (Column(each, justify="right") for each in headings)
+    table = Table("", *right, box=None, pad_edge=False)
     for quantity, each in found:
         table.add_row(
             written(quantity),

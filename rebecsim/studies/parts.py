@@ -68,22 +68,20 @@ _OUTCOME = "outcome"
 
 
 def schema_of(columns: Mapping[str, str]) -> pa.Schema:
-    """Give the schema of columns (column -> type by name, `?` at its end if it may be null)."""
+    """Give the schema of columns (column -> type by name, `?` at its end if it may be null).
+
+    The column of replications comes first.
+    """
     return pa.schema(
         [
             pa.field(name, _type(kind.removesuffix("?")), nullable=kind.endswith("?"))
-            for name, kind in columns.items()
+            for name, kind in {REPLICATION: "int64", **columns}.items()
         ]
     )
 
 
 def _type(kind: str) -> pa.DataType:
     return pa.dictionary(pa.int8(), pa.string()) if kind == WORDS else pa.type_for_alias(kind)
-
-
-def part_schema(columns: Mapping[str, str]) -> pa.Schema:
-    """Give the columns of a part with these columns (column -> type)."""
-    return schema_of({REPLICATION: "int64", **columns})
 
 
 def table_of(columns: Columns, schema: pa.Schema) -> pa.Table:

@@ -33,7 +33,7 @@ from pydantic import (
 from rebecsim.errors import UserError
 from rebecsim.files import RECORD, LimitError, read_json, write_atomically
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import Cell, Condition, grouped
+from rebecsim.studies.cells import REPLICATION, Cell, Condition, grouped
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import PlannedCell
@@ -300,7 +300,10 @@ def described(plan: Plan) -> dict[str, Any]:
         "caution": plan.caution,
         "measures": [each.described for each in plan.comparison.kept],
         "columns": dict(plan.columns),
-        "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},
+        "tables": {
+            name: {REPLICATION: "int64", **columns}
+            for name, columns in plan.tables(trace=True).items()
+        },
         "cells": [
             {
                 "name": each.name,

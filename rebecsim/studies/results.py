@@ -43,7 +43,6 @@ from rebecsim.studies.parts import (
     footer_fault,
     part_moments,
     part_rows,
-    part_schema,
     read_checksums,
     require_summable,
     row_groups,
@@ -199,7 +198,7 @@ class Results:
     def _part_columns(self, cell: PlannedCell) -> ColumnsOfFile | None:
         if cell.columns is None:  # a cell of a stored run
             return self.recorded
-        return ColumnsOfFile(part_schema(cell.columns))
+        return ColumnsOfFile(schema_of(cell.columns))
 
     def _fault(self, cell: PlannedCell, path: Path, columns: ColumnsOfFile | None) -> str | None:
         digest = digest_of(path)
@@ -244,7 +243,7 @@ class Results:
 
     def _write(self, cell: PlannedCell, rows: Iterable[Rows], tables: Tables, keep: bool) -> None:
         assert cell.columns is not None  # it is of a plan
-        schemas = {"parts": part_schema(cell.columns)}
+        schemas = {"parts": schema_of(cell.columns)}
         schemas |= {name: schema_of(columns) for name, columns in tables.items()}
         with ExitStack() as stack:
             # Leaving the block goes backwards: the part gets its name last.

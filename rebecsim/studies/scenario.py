@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import (
     Annotated,
@@ -16,9 +15,9 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -416,35 +415,12 @@ def among(known: Sequence[str]) -> AfterValidator:
 Made = TypeVar("Made")
 
 
-def settings_of(
-    made: Callable[..., Made], table: BaseModel, scales: Mapping[str, float], **own: Any
-) -> Made:
+def settings_of(made: Callable[..., Made], table: BaseModel, **own: Any) -> Made:
     """Make the settings that a simulation reads from a table of its scenario.
 
-    They are a dataclass; each field of it that the table has, too, gets its value. `scales` says
-    how many of the simulation's units one of the table's is, by the name of that: `{"ms": 1000}`
-    for microseconds. What becomes a whole number is rounded. Entries of a list of tables become
-    settings, too. `own` are further fields.
+    They are a dataclass; each field of it that the table has, too, gets its value. `own` are
+    further fields.
     """
     known = type(table).model_fields
-    hints = _hints(made)
-    for name in hints.keys() & known.keys() - own.keys():
-        factor = scales.get(unit_of(known[name].json_schema_extra) or "", 1)
-        own[name] = _scaled(getattr(table, name), hints[name], factor, scales)
-    return made(**own)
-
-
-def _scaled(value: Any, hint: Any, factor: float, scales: Mapping[str, float]) -> Any:
-    if isinstance(value, tuple):
-        of: Any = get_args(hint)[0]
-        is_settings = is_dataclass(of)
-        return tuple(settings_of(of, each, scales) for each in value) if is_settings else value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return round(value * factor) if int in (hint, *get_args(hint)) else value * factor
-
-
-@cache
-def _hints(made: Any) -> dict[str, Any]:
-    hints = get_type_hints(made)
-    return {each.name: hints[each.name] for each in fields(made)}
+    names = [each.name for each in fields(cast(Any, made)) if each.name in known]
+    return made(**{name: getattr(table, name) for name in names} | own)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import REPLICATION, Cell
 from rebecsim.studies.estimates import Estimate, estimate
-from rebecsim.studies.parts import ColumnsOfFile, content_digest, part_rows, part_schema
+from rebecsim.studies.parts import ColumnsOfFile, content_digest, part_rows, schema_of
 from rebecsim.studies.record import Contents, ResultsError, contents_of
 from rebecsim.studies.results import Results
 from rebecsim.studies.run_directory import RECORD
@@ -119,7 +119,7 @@ def stored_run(directory: Path, record: dict[str, Any], name: str | None = None)
     """
     contents = contents_of(directory / RECORD, record)
     counters = {name for each in contents.measures for name in each.counters}
-    columns = ColumnsOfFile(part_schema(contents.columns), frozenset({REPLICATION, *counters}))
+    columns = ColumnsOfFile(schema_of(contents.columns), frozenset({REPLICATION, *counters}))
     results = Results(directory, columns)
     finished = tuple(cell for cell in contents.cells if results.part(cell).exists())
     return StoredRun(name or str(directory), results, record, contents, finished)

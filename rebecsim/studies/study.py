@@ -351,7 +351,10 @@ class Study(ABC):
         return None
 
     def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
-        """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""
+        """Give the further tables of each cell: name -> column -> type, `?` for nullable ones.
+
+        The column of replications may be left out here.
+        """
         return {}
 
     def size(self, cell: PlannedCell, replications: int) -> RunSize | None:

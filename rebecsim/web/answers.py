@@ -7,13 +7,12 @@ from urllib.parse import parse_qs
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from rebecsim.errors import UserError
-from rebecsim.web.rendering import LONGEST_ERROR, rendered
-from rebecsim.wording import clipped
+from rebecsim.web.rendering import rendered, shown_error
 
 
 def problem(text: str, status: int) -> HTMLResponse:
     """Give a page that says what is wrong."""
-    page = rendered("problem.html.j2", text=clipped(text, LONGEST_ERROR), status=status)
+    page = rendered("problem.html.j2", text=shown_error(text), status=status)
     return HTMLResponse(page, status)
 
 

@@ -20,10 +20,9 @@ from rebecsim.lang.highlighting import WORDS
 from rebecsim.web.answers import download, read_form
 from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library
 from rebecsim.web.limits import visitor
-from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.rendering import UnknownPlaceError, rendered, shown_error
 from rebecsim.web.tiles import edit_address
 from rebecsim.web.views import problem_on, problems_shown
-from rebecsim.wording import clipped
 
 _STARTER = "starter"
 
@@ -108,7 +107,7 @@ def _page(library: Library, sheet: Sheet, problem: str = "", status: int = 200) 
         sheet=sheet,
         words=WORDS,
         can_write=library.own.can_write,
-        problem=clipped(problem, LONGEST_ERROR),
+        problem=shown_error(problem),
     )
     return HTMLResponse(page, status)
 
@@ -133,7 +132,7 @@ def _formatted(form: dict[str, str]) -> Response:
     try:
         return JSONResponse({"text": format_source(_text(form), "model.rebeca")})
     except UserError as error:
-        return JSONResponse({"error": clipped(str(error), LONGEST_ERROR)}, 400)
+        return JSONResponse({"error": shown_error(error)}, 400)
 
 
 def _explored(library: Library, form: dict[str, str]) -> Response:

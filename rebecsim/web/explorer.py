@@ -11,12 +11,11 @@ from rebecsim.simulation.simulator import state_after
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.rendering import LONGEST_ERROR, rendered
+from rebecsim.web.rendering import rendered, shown_error
 from rebecsim.web.steppers import ModelSteppers, OpenModels
 from rebecsim.web.tiles import editor_address
 from rebecsim.web.verdicts import Verdicts
 from rebecsim.web.views import shown_lines, viewed
-from rebecsim.wording import clipped
 
 _STOPS = {
     "breakpoint": "Stopped: the condition came true, or the message was served.",
@@ -53,7 +52,7 @@ class Explorer:
             timed=not steppers.model.core,
             longest=LONGEST_RUN,
             why=_STOPS.get(why, ""),
-            error=clipped(error, LONGEST_ERROR),
+            error=shown_error(error),
             never=never,
             inquiry=inquiry,
             reaching=reaching,

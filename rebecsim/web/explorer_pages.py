@@ -21,10 +21,9 @@ from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import download, read_form, safe_name
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.lessons.pages import tour_panel
-from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.rendering import UnknownPlaceError, rendered, shown_error
 from rebecsim.web.steppers import ModelSteppers, go_on, shared_steps
 from rebecsim.web.views import drawn_graph, graph_of, most_states
-from rebecsim.wording import clipped
 
 _DRAWN_STEPS = 60
 
@@ -158,7 +157,7 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
             try:
                 shown = graph_of(stepper, place, most_states(states), find)
             except UserError as wrong:
-                error = clipped(str(wrong), LONGEST_ERROR)
+                error = shown_error(wrong)
                 shown = graph_of(stepper, place, most_states(states), "")
         page = rendered(
             "graph.html.j2", listed=listed, place=place, find=find, error=error, **shown

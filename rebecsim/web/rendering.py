@@ -11,11 +11,11 @@ from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
 from rebecsim.web.limits import visitor
+from rebecsim.wording import clipped
 
 _CODE = re.compile(r"`([^`]+)`")
 
-LONGEST_ERROR = 2000
-"""Characters of an error that is shown."""
+_LONGEST_ERROR = 2000
 
 
 class UnknownPlaceError(UserError):
@@ -46,6 +46,11 @@ def _is_figure(text: str) -> bool:
 def in_code(text: str) -> Markup:
     """Give a text as HTML, with what stands between backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
+def shown_error(error: object) -> str:
+    """Give the text of an error at a length that can be shown."""
+    return clipped(str(error), _LONGEST_ERROR)
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -24,9 +24,8 @@ from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.report.messages import busy_text, effect_text
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.web.addresses import LONGEST_RUN, Place
-from rebecsim.web.rendering import LONGEST_ERROR
+from rebecsim.web.rendering import shown_error
 from rebecsim.web.steppers import ModelSteppers
-from rebecsim.wording import clipped
 
 _MOST_PROBLEMS = 100
 
@@ -38,8 +37,7 @@ def problems_shown(text: str) -> list[dict[str, Any]]:
     except UserError as error:
         return [problem_on(1, str(error))]
     plain = [
-        each.to_json() | {"message": clipped(each.message, LONGEST_ERROR)}
-        for each in found[:_MOST_PROBLEMS]
+        each.to_json() | {"message": shown_error(each.message)} for each in found[:_MOST_PROBLEMS]
     ]
     for each in plain:
         del each["file"]
@@ -49,7 +47,7 @@ def problems_shown(text: str) -> list[dict[str, Any]]:
 def problem_on(line: int, message: str, column: int = 1) -> dict[str, Any]:
     """Give an error that is known to be on a line, as the editor marks it."""
     place = {"line": line, "column": column, "end_line": line, "end_column": column}
-    said = {"severity": "error", "message": clipped(message, LONGEST_ERROR), "hint": None}
+    said = {"severity": "error", "message": shown_error(message), "hint": None}
     return {**place, **said, "code": ""}
 
 

@@ -16,7 +16,13 @@ from typing import Any, Literal, get_args
 
 from rebecsim.files import NODES
 from rebecsim.wording import has_half_characters, suggestion
-from rebecsim.workloads.files import WorkloadError, first_json_object, json_objects, replacing
+from rebecsim.workloads.files import (
+    LARGEST,
+    WorkloadError,
+    first_json_object,
+    json_objects,
+    replacing,
+)
 
 TaskKind = Literal["map", "reduce"]
 
@@ -113,9 +119,6 @@ def circle_of_waiting(jobs: Mapping[int, ContainerJob]) -> list[ContainerJob]:
         settled.update(way)
     return []
 
-
-LARGEST = 2**53
-"""Whole numbers of JSON are exact up to here."""
 
 _KINDS: dict[str, TaskKind] = {kind: kind for kind in get_args(TaskKind)}
 

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, Fields, TaskClass, task_kind
-from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, Fields, TaskClass, task_kind
+from rebecsim.workloads.files import LARGEST, WorkloadError
 
 PREFIX = "c."
 """How the fields of such a task begin."""

@@ -37,6 +37,9 @@ class WorkloadError(UserError):
         return cls(f"{path}:{line}: {problem}")
 
 
+LARGEST = 2**53
+"""Whole numbers are exact up to here in floating point, and so in JSON."""
+
 LONGEST_LINE = 1 << 16
 """Bytes that a line of a log may have. A line of SWF has some hundred."""
 

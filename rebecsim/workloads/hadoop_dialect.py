@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, Fields, TaskClass, task_kind
-from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, Fields, TaskClass, task_kind
+from rebecsim.workloads.files import LARGEST, WorkloadError
 
 DEFAULT_MEMORY = 1024
 """MB of a container whose memory the trace does not give."""

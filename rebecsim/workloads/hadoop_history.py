@@ -36,7 +36,6 @@ from statistics import fmean
 from rebecsim.files import JOBS, TASKS
 from rebecsim.wording import counted
 from rebecsim.workloads.container_jobs import (
-    LARGEST,
     ContainerJob,
     Fields,
     TaskClass,
@@ -44,7 +43,7 @@ from rebecsim.workloads.container_jobs import (
     number_in,
     numbers_of,
 )
-from rebecsim.workloads.files import json_objects
+from rebecsim.workloads.files import LARGEST, json_objects
 from rebecsim.workloads.hadoop_dialect import DEFAULT_MEMORY
 
 _SECOND = 1000

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rebecsim.extras import require
 from rebecsim.files import ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
-from rebecsim.workloads.files import WorkloadError, replacing, text_lines
+from rebecsim.workloads.files import LARGEST, WorkloadError, replacing, text_lines
 from rebecsim.workloads.sacct import is_sacct_log, read_sacct
 from rebecsim.workloads.swf import is_pbs_log, read_pbs, read_swf, write_swf
 from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
@@ -64,7 +64,7 @@ def read_csv(
             row = [float(each) for each in cells]
         except ValueError:
             row = [np.inf]
-        if not all(abs(each) < _LARGEST for each in row):
+        if not all(abs(each) < LARGEST for each in row):
             raise WorkloadError.at(path, line, f"not a row of numbers: {text:.60}")
         rows.append(row)
         if len(cells) != len(names):
@@ -81,8 +81,6 @@ def read_csv(
         columns[name] = columns[name].astype(np.float64 if name == "cpu_time" else np.int64)
     return cleaned_workload(path, columns, {}, processors, rules or CleaningRules())
 
-
-_LARGEST = 2.0**53
 
 _NEEDED = ("job", "submit", "run", "processors")
 """Columns that a table of jobs has at least."""

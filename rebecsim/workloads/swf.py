@@ -28,14 +28,13 @@ from rebecsim.workloads.cleaning import (
     columns_of,
     workload_of_columns,
 )
-from rebecsim.workloads.files import WorkloadError, replacing, text_lines, whole_lines
+from rebecsim.workloads.files import LARGEST, WorkloadError, replacing, text_lines, whole_lines
 from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Workload
 
 Table = NDArray[np.int64] | NDArray[np.float64]
 
 _FIELDS = len(COLUMNS)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_LARGEST = 2.0**53
 _ROWS_AT_ONCE = 10_000
 
 
@@ -140,7 +139,7 @@ def _numbers(text: bytes, kind: type[np.generic]) -> Table | None:
 
 def _are_plain(values: Table) -> bool:
     """Whether all numbers are exact, and whole where they should be."""
-    if not ((values >= -_LARGEST) & (values <= _LARGEST)).all():
+    if not ((values >= -float(LARGEST)) & (values <= float(LARGEST))).all():
         return False
     fractional = values != np.floor(values)
     fractional[COLUMNS.index("cpu_time") :: _FIELDS] = False
@@ -176,7 +175,7 @@ def _value(path: Path, number: int, place: int, name: str, word: bytes) -> float
     if not _NUMBER.fullmatch(word):
         raise WorkloadError.at(path, number, f"{where} should be a number, not {shown!r}")
     value = float(word)
-    if abs(value) > _LARGEST:
+    if abs(value) > LARGEST:
         raise WorkloadError.at(path, number, f"{where} is too large: {shown}")
     if name != "cpu_time" and not value.is_integer():
         raise WorkloadError.at(path, number, f"{where} should be a whole number, not {shown}")
@@ -291,7 +290,7 @@ def _job(path: Path, line: int, identifier: str, text: str, parts: set[int]) -> 
             return UNKNOWN
         try:
             value = convert(fields[key])
-            if abs(value) <= _LARGEST:
+            if abs(value) <= LARGEST:
                 return int(value)
         except ValueError:
             pass

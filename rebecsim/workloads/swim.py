@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from rebecsim.files import JOBS
-from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, TaskClass
-from rebecsim.workloads.files import WorkloadError, text_lines
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.files import LARGEST, WorkloadError, text_lines
 
 MB = 1 << 20
 """Bytes of a megabyte."""

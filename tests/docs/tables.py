@@ -27,7 +27,6 @@ from typer.models import ArgumentInfo, OptionInfo
 from rebecsim.cli.app import all_commands, app
 from rebecsim.clusters.batch.scenario import BatchScenario
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.scenario import StudyScenario, unit_of
 from tests.docs.markdown import ROOT
 
@@ -269,7 +268,7 @@ def metrics_table(measures: Iterable[Any]) -> str:
 def views_table(tables: dict[str, Iterable[str]]) -> str:
     """The tables that a kind keeps of every run, each with its columns."""
     rows = (
-        (f"`{name}`", ", ".join(f"`{each}`" for each in columns if each != REPLICATION))
+        (f"`{name}`", ", ".join(f"`{each}`" for each in columns))
         for name, columns in tables.items()
     )
     return _table(("Table", "Columns"), rows)

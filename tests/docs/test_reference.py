@@ -20,6 +20,7 @@ from rebecsim.clusters import (
     WorkloadPattern,
 )
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
+from rebecsim.clusters.batch.policies.orders import Settings
 from rebecsim.clusters.batch.scenario import (
     BatchScenario,
     ExpectedEnds,
@@ -27,12 +28,11 @@ from rebecsim.clusters.batch.scenario import (
     Generate,
     MachineTable,
     NodesTable,
-    Settings,
     WorkloadSource,
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.mapreduce import cluster_tables, scenario as mapreduce, workload_tables
+from rebecsim.clusters.mapreduce import configuration, scenario as mapreduce, workload_tables
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
 from rebecsim.clusters.mapreduce.tables import TABLES as MAPREDUCE_TABLES
@@ -161,7 +161,7 @@ def test_every_key_of_a_yarn_scenario_is_there(model: type[BaseModel]) -> None:
     "model",
     [
         each
-        for module in (mapreduce, cluster_tables, workload_tables)
+        for module in (mapreduce, configuration, workload_tables)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, Table) and each.__module__ == module.__name__
     ],
@@ -175,7 +175,9 @@ def test_every_key_of_a_mapreduce_scenario_is_there(model: type[BaseModel]) -> N
     [
         each
         for each in vars(stages).values()
-        if isinstance(each, type) and issubclass(each, Table) and each.__module__ == stages.__name__
+        if isinstance(each, type)
+        and issubclass(each, Table)
+        and each.__module__.startswith(stages.__package__)
     ],
 )
 def test_every_key_of_a_stages_scenario_is_there(model: type[BaseModel]) -> None:

@@ -10,8 +10,8 @@ Machines: `Pool` of processors, or nodes made of `NodeGroup`s by `machine_of`, w
 Policies: a `BatchPolicy` is a `QueueOrder` (`BySubmission`, `ShortestJob`, `LongestJob`,
 `SmallestArea`, `LargestArea`, `QueuePriority`, `Fairshare`) and a `Backfilling` (`NoBackfilling`,
 `EasyBackfilling`, `ConservativeBackfilling`), which keeps the books in `Allocations`;
-`batch_policy` finds one of the `BATCH_POLICIES` by name. `PolicySettings` are their numbers,
-`BACKFILL_ORDERS` the orders in which EASY backfills; `Usage` is what fairshare remembers.
+`batch_policy` finds one of the `BATCH_POLICIES` by name. `PolicySettings` are their numbers;
+`Usage` is what fairshare remembers.
 
 Estimates: `ESTIMATES` by name, or `InflatedEstimates` with an error; `Estimates` is either.
 

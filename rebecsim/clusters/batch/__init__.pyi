@@ -15,7 +15,6 @@ from .policies.backfilling import (
     NoBackfilling as NoBackfilling,
 )
 from .policies.orders import (
-    BACKFILL_ORDERS as BACKFILL_ORDERS,
     BySubmission as BySubmission,
     Fairshare as Fairshare,
     LargestArea as LargestArea,

@@ -23,7 +23,8 @@ from rebecsim.cli.running import (
     told,
 )
 from rebecsim.clusters.batch.machine import Placement
-from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, Settings
+from rebecsim.clusters.batch.policies.orders import Settings
+from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable
 from rebecsim.clusters.kit.options import key, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted

@@ -318,7 +318,7 @@ NAMES: Mapping[str, Named] = {"user_name": "user", "queue_name": "queue"}
 """Columns of names, which runs of earlier versions lack, and the columns of their numbers."""
 
 JOB_COLUMNS: dict[str, str] = {
-    **dict.fromkeys((REPLICATION, *_NUMBERS), "int64"),
+    **dict.fromkeys(_NUMBERS, "int64"),
     "expected_end": "int64?",
     "capacity": "int64",
     **dict.fromkeys(NAMES, "string"),

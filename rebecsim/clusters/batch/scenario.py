@@ -26,7 +26,7 @@ from rebecsim.clusters.batch.machine import (
     Placement,
 )
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
-from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
+from rebecsim.clusters.batch.policies.orders import MOST_SECONDS, Settings
 from rebecsim.clusters.batch.policies.policy import batch_policy
 from rebecsim.files import NODES
 from rebecsim.metrics.users import EndAlgorithm, JobGrouping
@@ -48,17 +48,15 @@ from rebecsim.studies.scenario import (
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""
 
-_MOST_SECONDS = 2**53
-
 _Excess = Annotated[float, Field(ge=0, le=10**6)]
 _METRICS = [each.metric.name for each in SCHEDULE_METRICS]
 
-Seconds = Annotated[int, within(0, _MOST_SECONDS, "seconds")]
-PositiveSeconds = Annotated[int, within(1, _MOST_SECONDS, "seconds")]
+Seconds = Annotated[int, within(0, MOST_SECONDS, "seconds")]
+PositiveSeconds = Annotated[int, within(1, MOST_SECONDS, "seconds")]
 Processors = Annotated[int, Field(ge=1, le=MOST_PROCESSORS)]
 
 
-Choice = Annotated[int, Field(ge=-1, le=_MOST_SECONDS)] | Annotated[str, Field(min_length=1)]
+Choice = Annotated[int, Field(ge=-1, le=MOST_SECONDS)] | Annotated[str, Field(min_length=1)]
 """A user or a queue, by number or by name."""
 
 
@@ -90,7 +88,7 @@ class WorkloadSource(Table):
         False, description="sort the log by submission, instead of skipping what goes back"
     )
     begin: Seconds = Field(0, description="jobs submitted from then on, as the log counts")
-    end: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+    end: Annotated[int | None, within(1, MOST_SECONDS, "seconds")] = Field(
         None, description="jobs submitted before then"
     )
     users: Annotated[tuple[Choice, ...], AnyList] = Field(
@@ -159,23 +157,6 @@ class MachineTable(Table):
         return self
 
 
-class Settings(Table):
-    """The numbers that policies go by."""
-
-    backfill_order: BackfillOrder = Field("queue", description="EASY: which jobs are tried first")
-    usage: UsageOf = Field(
-        "running",
-        description="fairshare: usage accrues while jobs run, or counts when they have ended",
-    )
-    half_life: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
-        None, description="fairshare: until usage counts half"
-    )
-    window: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
-        None, description="fairshare: until usage is forgotten"
-    )
-    refresh: PositiveSeconds = Field(3600, description="fairshare: between two looks at the usage")
-
-
 class ExpectedEnds(Table):
     """How the ends that users may expect are computed."""
 
@@ -184,7 +165,7 @@ class ExpectedEnds(Table):
         description="in its last second a job takes as much of the share as before, as the paper "
         "prints Algorithm 1, or only what it still needs",
     )
-    usage_window: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+    usage_window: Annotated[int | None, within(1, MOST_SECONDS, "seconds")] = Field(
         None, description="past usage that counts: who has used less than the share may expect more"
     )
     per: JobGrouping = Field(

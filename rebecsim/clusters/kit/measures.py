@@ -31,7 +31,7 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.metrics import Metric, count_over_time
 from rebecsim.studies.cells import REPLICATION, Rows, joined_columns
@@ -199,10 +199,7 @@ def figures_table(
 
     What is nothing in all of them is left out, unless it is `always` shown.
     """
-    table = Table()
-    table.add_column("")
-    for name in runs:
-        table.add_column(name, justify="right")
+    table = Table("", *(Column(name, justify="right") for name in runs))
     for each in measures:
         metric = each.metric
         found = [figures.get(metric.name) for figures in runs.values()]

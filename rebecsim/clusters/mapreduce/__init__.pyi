@@ -2,16 +2,14 @@ from .attempts import AttemptOutcome as AttemptOutcome, Phase as Phase
 from .cluster import cluster_model as cluster_model, run_mapreduce as run_mapreduce
 from .cluster_state import ClusterPlan as ClusterPlan
 from .configuration import (
-    Failures as Failures,
-    FileSystem as FileSystem,
-    HadoopSettings as HadoopSettings,
+    ChangeTable as ChangeTable,
+    ClusterTable as ClusterTable,
+    FailuresTable as FailuresTable,
     MapReduceConfiguration as MapReduceConfiguration,
-    NodeClass as NodeClass,
-    NodeHardware as NodeHardware,
-    Outage as Outage,
+    NodeClassTable as NodeClassTable,
+    OutageTable as OutageTable,
     QueueCondition as QueueCondition,
     Speculation as Speculation,
-    TimedChange as TimedChange,
     VariationTable as VariationTable,
 )
 from .job import (
@@ -28,6 +26,7 @@ from .records import (
     DeviceUse as DeviceUse,
     FinishedRun as FinishedRun,
     JobRecord as JobRecord,
+    Outage as Outage,
 )
 from .requirements import StuckJobsError as StuckJobsError
 from .schedulers.capacity import CapacityTaskScheduler as CapacityTaskScheduler

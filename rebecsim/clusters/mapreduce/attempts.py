@@ -18,8 +18,12 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from rebecsim.actors import Constant, StatePart, Unordered
-from rebecsim.clusters.mapreduce.configuration import NodeHardware, VariationTable
-from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.configuration import (
+    GIGABIT,
+    ClusterTable,
+    VariationTable,
+)
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, SECOND, JobCosts, MapReduceJob, SlotKind
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.cluster_state import JobRun, TrackerStatus
@@ -79,13 +83,13 @@ class Rates:
     written: float
 
     @staticmethod
-    def of(hardware: NodeHardware) -> Rates:
+    def of(cluster: ClusterTable) -> Rates:
         """Give the rates of a node that is not slow."""
         return Rates(
-            hardware.clock / 1e6,
-            hardware.disk_read / 1e6,
-            hardware.link / 1e6,
-            hardware.disk_read / hardware.disk_write,
+            cluster.clock * 1e9 / SECOND,
+            cluster.disk_read * MEBIBYTE / SECOND,
+            cluster.link * GIGABIT / SECOND,
+            cluster.disk_read / cluster.disk_write,
         )
 
     def alone(self, step: TaskStep) -> float:

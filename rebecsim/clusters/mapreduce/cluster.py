@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rebecsim.actors import Instance, Model, RebecNamed
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
-from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
+from rebecsim.clusters.mapreduce.configuration import GIGABIT, MapReduceConfiguration
 from rebecsim.clusters.mapreduce.devices import Device, Switch
-from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.job import SECOND, MapReduceJob
 from rebecsim.clusters.mapreduce.jobtracker import Client, JobTracker
 from rebecsim.clusters.mapreduce.network import RackTopology
 from rebecsim.clusters.mapreduce.records import FinishedRun, record_of_attempt, record_of_job
@@ -62,8 +62,8 @@ def slow_nodes_of(plan: ClusterPlan) -> list[int]:
 
 def topology_of(plan: ClusterPlan) -> RackTopology:
     """Give the links of a cluster."""
-    hardware = plan.configuration.hardware
-    return RackTopology(plan.racks, hardware.link / 1e6, hardware.oversubscription)
+    cluster = plan.configuration.cluster
+    return RackTopology(plan.racks, cluster.link * GIGABIT / SECOND, cluster.oversubscription)
 
 
 def cluster_model(
@@ -78,12 +78,12 @@ def cluster_model(
         Instance("network", Switch, (), (topology_of(plan), *ends)),
     ]
     for number, (name, of) in enumerate(zip(names, plan.classes, strict=True)):
-        processor, disk, hardware = f"{name}_processor", f"{name}_disk", of.hardware
+        processor, disk = f"{name}_processor", f"{name}_disk"
         rates, slowdown = plan.rates[number], plan.slowdown(number)
         knows = ("jobtracker", "network", processor, disk)
         instances += [
-            Instance(processor, Device, (), (hardware.cores, rates.cycles / slowdown)),
-            Instance(disk, Device, (), (hardware.disks, rates.read / slowdown)),
+            Instance(processor, Device, (), (of.cores, rates.cycles / slowdown)),
+            Instance(disk, Device, (), (of.disks, rates.read / slowdown)),
             Instance(name, TaskTracker, knows, (number, plan)),
         ]
     instances.append(Instance("client", Client, ("jobtracker",), (jobs,)))

@@ -13,13 +13,13 @@ from random import Random
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.mapreduce.attempts import Attempt, Rates
 from rebecsim.clusters.mapreduce.configuration import (
-    FileSystem,
+    ChangeTable,
+    ClusterTable,
     MapReduceConfiguration,
-    NodeClass,
     QueueFigure,
-    TimedChange,
 )
 from rebecsim.clusters.mapreduce.job import (
+    SECOND,
     JobInProgress,
     Locality,
     MapReduceJob,
@@ -163,18 +163,18 @@ class ClusterPlan(Constant):
     @cached_property
     def racks(self) -> tuple[int, ...]:
         """The rack of each node."""
-        hardware = self.configuration.hardware
-        return tuple(racks_of(hardware.nodes, hardware.racks))
+        cluster = self.configuration.cluster
+        return tuple(racks_of(cluster.nodes, cluster.racks))
 
     @cached_property
-    def classes(self) -> Sequence[NodeClass]:
+    def classes(self) -> Sequence[ClusterTable]:
         """The class of each node."""
-        return self.configuration.class_of_nodes
+        return self.configuration.cluster.class_of_nodes
 
     @cached_property
     def rates(self) -> Sequence[Rates]:
         """Rates of the devices of each node, without the slowdown of slow nodes."""
-        return [Rates.of(each.hardware) for each in self.classes]
+        return [Rates.of(each) for each in self.classes]
 
     def slowdown(self, node: int) -> float:
         """Return the slowdown of a node."""
@@ -183,7 +183,7 @@ class ClusterPlan(Constant):
     @cached_property
     def slow_nodes(self) -> frozenset[int]:
         """The slow nodes, drawn; their number is the share, rounded."""
-        nodes = self.configuration.hardware.nodes
+        nodes = self.configuration.cluster.nodes
         slow = round(nodes * self.configuration.variation.slow_nodes)
         return frozenset(Random(f"{self.seed} slow nodes").sample(range(nodes), slow))
 
@@ -198,11 +198,12 @@ class ClusterPlan(Constant):
         """
         mean = self.configuration.failures.mean_time_between
         assert mean is not None
+        scale = round(mean * SECOND)
         if node not in self._lifetimes:
             self._lifetimes[node] = Random(f"{self.seed} {node} failures"), []
         draws, drawn = self._lifetimes[node]
         while len(drawn) <= number:
-            drawn.append(max(round(draws.expovariate(1.0 / mean)), 1))
+            drawn.append(max(round(draws.expovariate(1.0 / scale)), 1))
         return drawn[number]
 
 
@@ -212,13 +213,13 @@ def racks_of(nodes: int, racks: int) -> list[int]:
 
 
 def place_blocks(
-    blocks: int, racks: Sequence[int], files: FileSystem, draws: Random
+    blocks: int, racks: Sequence[int], cluster: ClusterTable, draws: Random
 ) -> list[tuple[int, ...]]:
     """Draw the nodes with a replica of each block, at most one on a node."""
     nodes = range(len(racks))
-    if files.placement == "random":
-        return [tuple(draws.sample(nodes, files.replication)) for _ in range(blocks)]
-    return [_in_two_racks(racks, files.replication, draws) for _ in range(blocks)]
+    if cluster.placement == "random":
+        return [tuple(draws.sample(nodes, cluster.replication)) for _ in range(blocks)]
+    return [_in_two_racks(racks, cluster.replication, draws) for _ in range(blocks)]
 
 
 def _in_two_racks(racks: Sequence[int], replication: int, draws: Random) -> tuple[int, ...]:
@@ -265,14 +266,14 @@ _FIGURES: Sequence[QueueFigure] = ("jobs", "waiting_maps", "waiting_reduces")
 class _Watched(StatePart):
     """A change, and whether its condition was true at the last check."""
 
-    change: TimedChange
+    change: ChangeTable
     was_true: bool
 
 
 class QueueTriggers(StatePart):
     """Changes that wait for conditions, and the queue figures of these conditions."""
 
-    def __init__(self, changes: Sequence[TimedChange]) -> None:
+    def __init__(self, changes: Sequence[ChangeTable]) -> None:
         """Take the changes that have a condition; all queues are empty."""
         conditional = [(each, each.when) for each in changes if each.when is not None]
         self._watched = [_Watched(change, when.holds(0)) for change, when in conditional]
@@ -284,7 +285,7 @@ class QueueTriggers(StatePart):
         if figures is not None:
             figures[:] = map(sum, zip(figures, amounts, strict=True))
 
-    def due(self) -> Iterator[TimedChange]:
+    def due(self) -> Iterator[ChangeTable]:
         """Return the changes whose condition has become true since the last call."""
         for each in self._watched:
             when = each.change.when

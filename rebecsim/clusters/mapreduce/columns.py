@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.mapreduce.job import SECOND
+
 Integers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
-
-_SECOND = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,33 +68,33 @@ class JobColumns:
     @property
     def elapsed(self) -> Seconds:
         """From submission to end."""
-        return np.asarray((self.end - self.submit) / _SECOND)
+        return np.asarray((self.end - self.submit) / SECOND)
 
     @property
     def waiting(self) -> Seconds:
         """From submission until the first map has a slot."""
-        return np.asarray((self.begin - self.submit) / _SECOND)
+        return np.asarray((self.begin - self.submit) / SECOND)
 
     @property
     def execution(self) -> Seconds:
         """From there to the end."""
-        return np.asarray((self.end - self.begin) / _SECOND)
+        return np.asarray((self.end - self.begin) / SECOND)
 
     @property
     def map_time(self) -> Seconds:
         """From the first map's slot to the end of the last map."""
-        return np.asarray((self.maps_end - self.begin) / _SECOND)
+        return np.asarray((self.maps_end - self.begin) / SECOND)
 
     @property
     def reduce_time(self) -> Seconds:
         """From the first reduce's slot to the end; overlaps the maps."""
-        return np.asarray((self.end - self.reduces_begin) / _SECOND)
+        return np.asarray((self.end - self.reduces_begin) / SECOND)
 
 
 def throughput(jobs: JobColumns) -> float:
     """Give how many jobs of one run end in an hour, from the first submission to the last end."""
     span = int(jobs.end.max() - jobs.submit.min()) if len(jobs) else 0
-    return 3600 * _SECOND * len(jobs) / span if span else 0.0
+    return 3600 * SECOND * len(jobs) / span if span else 0.0
 
 
 def joined(parts: Sequence[JobColumns]) -> JobColumns:
@@ -139,7 +139,7 @@ _FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
     "map_time": lambda jobs: float(jobs.map_time.mean()),
     "reduce_time": lambda jobs: float(jobs.reduce_time.mean()),
     "variation": _variation,
-    "makespan": lambda jobs: float(jobs.end.max() / _SECOND),
+    "makespan": lambda jobs: float(jobs.end.max() / SECOND),
     "node_local": lambda jobs: share_of_maps(jobs, "node_local"),
     "rack_local": lambda jobs: share_of_maps(jobs, "rack_local"),
     "remote": lambda jobs: share_of_maps(jobs, "remote"),
@@ -190,7 +190,7 @@ class AttemptColumns:
     def slot_time(self, kind: int, begin: int = 0) -> float:
         """Return how long slots of a kind were held from a time on (s)."""
         held = (self.kind == kind) & (self.end > begin)
-        return float((self.end[held] - np.maximum(self.start[held], begin)).sum() / _SECOND)
+        return float((self.end[held] - np.maximum(self.start[held], begin)).sum() / SECOND)
 
     def ran_there(self, locality: int) -> NDArray[np.int64]:
         """Return the job of each map with this locality, by its first attempt."""

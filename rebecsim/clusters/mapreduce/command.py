@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import Plugins, app, grouped, say, use_plugins
 from rebecsim.cli.running import SHORTLY_OF_FILES, ShowingFiles, SizeOptions, show_answer, sized
 from rebecsim.clusters.kit.options import key, option
-from rebecsim.clusters.mapreduce.cluster_tables import ClusterTable
+from rebecsim.clusters.mapreduce.configuration import ClusterTable
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:

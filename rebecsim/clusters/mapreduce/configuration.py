@@ -1,20 +1,16 @@
-"""The configuration of a cluster of TaskTrackers and of Hadoop on it. Times are microseconds."""
+"""The configuration of a cluster of TaskTrackers and of Hadoop on it: tables of a scenario."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from rebecsim.actors import Constant
-from rebecsim.clusters.mapreduce.job import MEBIBYTE
-from rebecsim.studies.scenario import Table, within
-
-SECOND = 1_000_000
-"""One second in microseconds."""
+from rebecsim.clusters.mapreduce.job import MILLISECOND, SECOND
+from rebecsim.studies.scenario import NO_UNIT, AnyList, Table, within
 
 PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
@@ -24,68 +20,170 @@ SpeculationRule = Literal["hadoop", "late"]
 Share = Annotated[float, within(0, 1)]
 Slowdown = Annotated[float, within(1, 1000)]
 QueueFigure = Literal["jobs", "waiting_maps", "waiting_reduces"]
+ParameterValue = str | int | float | bool
+
+GIGABIT = 1e9 / 8
+"""In bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeHardware:
-    """Equal nodes and their network: keys of `[cluster]`.
+class NodeClassTable(Table):
+    """A class of equal nodes. Missing keys are those of the cluster."""
 
-    Rates are bytes or cycles per second; the latency is in microseconds. The JobTracker has a node
-    of its own.
-    """
+    count: Annotated[int, within(1, 10**5, "nodes")] = Field(description="number of nodes")
+    map_slots: Annotated[int | None, within(0, 1000)] = Field(
+        None, description="map slots of each node"
+    )
+    reduce_slots: Annotated[int | None, within(0, 1000)] = Field(
+        None, description="reduce slots of each node"
+    )
+    cores: Annotated[int | None, within(1, 10_000)] = Field(None, description="cores of each node")
+    clock: Annotated[float | None, within(0.001, 1000, "GHz")] = Field(
+        None, description="clock rate of a core"
+    )
+    disks: Annotated[int | None, within(1, 1000)] = Field(None, description="disks of each node")
+    disk_read: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
+        None, description="read rate of a disk"
+    )
+    disk_write: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
+        None, description="write rate of a disk"
+    )
 
-    nodes: int = 30
-    racks: int = 1
-    cores: int = 8
-    clock: float = 2.5e9
-    disks: int = 1
-    disk_read: float = 280.0 * MEBIBYTE
-    disk_write: float = 75.0 * MEBIBYTE
-    link: float = 125e6
-    oversubscription: float = 1.0
-    latency: int = 600
-
-
-@dataclass(frozen=True, slots=True)
-class HadoopSettings:
-    """Settings of Hadoop: keys of `[cluster]`, times in microseconds, buffers in bytes."""
-
-    map_slots: int = 4
-    reduce_slots: int = 4
-    heartbeat: int = 300_000
-    first_heartbeats: int = 300_000
-    heartbeats_of: HeartbeatSender = "node"
-    reports: ReportRule = "heartbeat"
-    slow_start: float = 0.05
-    parallel_copies: int = 5
-    sort_buffer: int = 50 * MEBIBYTE
-    merge_buffer: int = 66 * MEBIBYTE
-    merge_outputs: int = 100
-    expiry: int = 600 * SECOND
+    @property
+    def given(self) -> dict[str, Any]:
+        """The given keys, without the number of nodes."""
+        return self.model_dump(exclude={"count"}, exclude_none=True)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeClass:
-    """A class of equal nodes, with the links of the cluster.
+class ClusterTable(Table):
+    """Nodes, equal or in classes, their network, and the settings of Hadoop."""
 
-    Attributes:
-        count: number of nodes.
-        map_slots, reduce_slots: slots of each node.
-        hardware: processors and disks; its number of nodes is unused.
-    """
+    nodes: Annotated[int, within(1, 10**5)] = Field(
+        30, description="nodes that run tasks, without the master"
+    )
+    racks: Annotated[int, within(1, 10**5)] = Field(
+        1, description="racks that nodes are spread over evenly"
+    )
+    map_slots: Annotated[int, within(1, 1000)] = Field(4, description="map slots of a node")
+    reduce_slots: Annotated[int, within(0, 1000)] = Field(4, description="reduce slots of a node")
+    cores: Annotated[int, within(1, 10_000)] = Field(
+        8, description="cores of a node; a task uses one at a time"
+    )
+    clock: Annotated[float, within(0.001, 1000, "GHz")] = Field(
+        2.5, description="clock rate of a core"
+    )
+    disks: Annotated[int, within(1, 1000)] = Field(
+        1, description="disks of a node; a task uses one at a time"
+    )
+    disk_read: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(
+        280.0, description="read rate of a disk"
+    )
+    disk_write: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(
+        75.0, description="write rate of a disk"
+    )
+    link: Annotated[float, within(0.001, 1e9, "Gbit/s")] = Field(
+        1.0, description="rate of a node's link to its switch, each way"
+    )
+    oversubscription: Annotated[float, within(1, 1000)] = Field(
+        1.0, description="ratio of the links of a rack's nodes together to the rack's own link"
+    )
+    latency: Annotated[int, within(0, 10**7, "microseconds")] = Field(
+        600, description="time from a request to another node until bytes flow"
+    )
+    replication: Annotated[int, within(1, 100, "nodes")] = Field(
+        3, description="replicas of each block"
+    )
+    placement: PlacementRule = Field(
+        "random",
+        description="random: replicas on any nodes; hadoop: two in one rack, the others in another",
+    )
+    heartbeat: Annotated[int, within(1, 10**7, "ms")] = Field(
+        300, description="heartbeat period of a node"
+    )
+    first_heartbeats: Annotated[int, within(0, 10**9, "ms")] = Field(
+        300, description="time within which all nodes send their first heartbeats"
+    )
+    heartbeats_of: HeartbeatSender = Field(
+        "node",
+        description="node: a node sends heartbeats for all its slots; slot: each free slot sends "
+        "its own, so a node with more free slots asks more often",
+    )
+    reports: ReportRule = Field(
+        "heartbeat",
+        description="when the master learns that a task has ended: at the next heartbeat of its "
+        "node, or at once; either way its slot is assigned at the next heartbeat",
+    )
+    slow_start: Share = Field(
+        0.05, description="share of a job's maps that must end before its reduces start"
+    )
+    parallel_copies: Annotated[int, within(1, 10**5)] = Field(
+        5, description="map outputs that a reduce fetches at once"
+    )
+    sort_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
+        50, description="map output that fits in memory; more is spilled to disk"
+    )
+    merge_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
+        66, description="reduce input that fits in memory; more is spilled to disk"
+    )
+    merge_outputs: Annotated[int, within(1, 10**5)] = Field(
+        100, description="map outputs that fit in memory; more are spilled to disk"
+    )
+    expiry: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
+        600.0, description="time without heartbeats after which a node is lost"
+    )
+    classes: Annotated[tuple[NodeClassTable, ...], AnyList] = Field(
+        (), description="classes of the first nodes; the others are as above"
+    )
 
-    count: int
-    map_slots: int
-    reduce_slots: int
-    hardware: NodeHardware
+    @model_validator(mode="after")
+    def _classes_fit(self) -> Self:
+        if (classed := sum(each.count for each in self.classes)) > self.nodes:
+            raise ValueError(f"classes have {classed} nodes, more than nodes = {self.nodes}")
+        if not self.slots[0]:
+            raise ValueError("no node has a map slot; give some of them map_slots")
+        return self
 
+    @model_validator(mode="after")
+    def _racks_have_nodes(self) -> Self:
+        if self.racks > self.nodes:
+            raise ValueError(f"{self.racks} racks, but {self.nodes} nodes; give each rack a node")
+        if self.replication > self.nodes:
+            raise ValueError(
+                f"replication = {self.replication} needs as many nodes, but nodes = {self.nodes}"
+            )
+        return self
 
-@dataclass(frozen=True, slots=True)
-class FileSystem:
-    """Placement of input blocks: keys of `[cluster]`."""
+    @property
+    def node_classes(self) -> tuple[ClusterTable, ...]:
+        """The nodes of each class, and then the others, as clusters of equal nodes."""
+        left = self.nodes - sum(each.count for each in self.classes)
+        given = [{"nodes": each.count, **each.given} for each in self.classes]
+        others = [{"nodes": left}] if left else []
+        return tuple(self.model_copy(update={"classes": (), **each}) for each in given + others)
 
-    replication: int = 3
-    placement: PlacementRule = "random"
+    @property
+    def class_of_nodes(self) -> list[ClusterTable]:
+        """The class of each node, by number."""
+        return [each for each in self.node_classes for _ in range(each.nodes)]
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """Number of map slots and of reduce slots."""
+        classes = self.node_classes
+        return (
+            sum(each.nodes * each.map_slots for each in classes),
+            sum(each.nodes * each.reduce_slots for each in classes),
+        )
+
+    @property
+    def most_slots(self) -> tuple[int, int]:
+        """Largest number of map slots and of reduce slots of a node."""
+        classes = self.node_classes
+        return max(each.map_slots for each in classes), max(each.reduce_slots for each in classes)
+
+    @property
+    def beat(self) -> int:
+        """Heartbeat period of a node (microseconds)."""
+        return self.heartbeat * MILLISECOND
 
 
 class VariationTable(Table):
@@ -104,22 +202,39 @@ class VariationTable(Table):
     task_slowdown: Slowdown = Field(1.0, description="factor of a slow attempt's demands")
 
 
-@dataclass(frozen=True, slots=True)
-class Outage(Constant):
-    """A node that fails, and works again later: an entry of `failures.outages` (microseconds)."""
+class OutageTable(Table):
+    """A node that fails at a given time."""
 
-    node: int
-    start: int
-    end: int | None = None
+    node: Annotated[int, within(0, 10**5)] = Field(description="number of the node, from 0")
+    start: Annotated[float, within(0, 1e9, "seconds")] = Field(description="when it fails")
+    end: Annotated[float | None, within(0, 1e9, "seconds")] = Field(
+        None, description="when it works again; without it, never"
+    )
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(f"end = {self.end:g} should be after start = {self.start:g}")
+        return self
+
+    @property
+    def span(self) -> tuple[int, int | None]:
+        """When it fails and works again (microseconds)."""
+        return round(self.start * SECOND), None if self.end is None else round(self.end * SECOND)
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """Nodes that fail: the keys of `[failures]`, in microseconds."""
+class FailuresTable(Table):
+    """Failures of nodes. Their tasks, and maps with lost outputs, run again."""
 
-    outages: tuple[Outage, ...] = ()
-    mean_time_between: int | None = None
-    repair: int = 300 * SECOND
+    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field(
+        (), description="failures at given times"
+    )
+    mean_time_between: Annotated[float | None, within(0.001, 1e9, "seconds")] = Field(
+        None, description="mean time between random failures of a node; without it none"
+    )
+    repair: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
+        300.0, description="repair time after a random failure"
+    )
 
     @property
     def is_some(self) -> bool:
@@ -169,20 +284,34 @@ class QueueCondition(Table):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TimedChange(Constant):
-    """Parameters of the scheduler that change while the cluster runs.
+class ChangeTable(Table, Constant):
+    """Settings of a scheduler that change while the cluster runs.
 
-    Attributes:
-        at: time of the change (microseconds).
-        parameters: new values, by the scheduler's names.
-        when: instead, a condition; the change happens each time that it becomes true. If it is true
-            at the beginning, it must become false first.
+    If a condition is true at the beginning, it must become false first.
     """
 
-    at: int
-    parameters: Mapping[str, object]
-    when: QueueCondition | None = None
+    at: Annotated[float | None, within(0, 1e9, "seconds")] = Field(
+        None, description="time of the change"
+    )
+    when: QueueCondition | None = Field(
+        None, description="instead of at: change each time that this becomes true of a queue"
+    )
+    settings: dict[str, ParameterValue] = Field(
+        min_length=1,
+        json_schema_extra=NO_UNIT,
+        description="new settings, by their names in the scheduler's file",
+    )
+
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            raise ValueError('give either at = SECONDS or when = { queue = "NAME", below = 1 }')
+        return self
+
+    @property
+    def time(self) -> int:
+        """Time of the change (microseconds); 0 if a condition determines it."""
+        return round((self.at or 0) * SECOND)
 
     def __hash__(self) -> int:
         return hash((self.at, self.when))
@@ -193,38 +322,17 @@ class MapReduceConfiguration:
     """The configuration of a cluster.
 
     Attributes:
-        hardware: its nodes and network.
-        hadoop: settings of Hadoop.
-        files: placement of input blocks.
+        cluster: its nodes, network and settings of Hadoop.
         variation: random variation of tasks and nodes.
         failures: failures of nodes.
         speculation: rule of second attempts; None for none.
-        changes: changes of the scheduler's parameters, in any order.
-        classes: classes of the first nodes; the others follow `hardware` and `hadoop`.
+        changes: changes of the scheduler's settings, in any order.
         sampling: period at which the use of devices is recorded (microseconds); 0 for never.
     """
 
-    hardware: NodeHardware = field(default_factory=NodeHardware)
-    hadoop: HadoopSettings = field(default_factory=HadoopSettings)
-    files: FileSystem = field(default_factory=FileSystem)
+    cluster: ClusterTable = field(default_factory=ClusterTable)
     variation: VariationTable = field(default_factory=VariationTable)
-    failures: Failures = field(default_factory=Failures)
+    failures: FailuresTable = field(default_factory=FailuresTable)
     speculation: Speculation | None = None
-    changes: tuple[TimedChange, ...] = ()
+    changes: tuple[ChangeTable, ...] = ()
     sampling: int = 10 * SECOND
-    classes: tuple[NodeClass, ...] = ()
-
-    @property
-    def class_of_nodes(self) -> list[NodeClass]:
-        """The class of each node, by number."""
-        nodes, hadoop = self.hardware.nodes, self.hadoop
-        classed = [each for each in self.classes for _ in range(each.count)]
-        left = nodes - len(classed)
-        others = NodeClass(left, hadoop.map_slots, hadoop.reduce_slots, self.hardware)
-        return [*classed, *[others] * left]
-
-    @property
-    def slots(self) -> tuple[int, int]:
-        """Number of map slots and of reduce slots."""
-        nodes = self.class_of_nodes
-        return sum(each.map_slots for each in nodes), sum(each.reduce_slots for each in nodes)

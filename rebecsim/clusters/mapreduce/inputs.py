@@ -11,8 +11,7 @@ from pathlib import Path
 from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
-from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
-from rebecsim.clusters.mapreduce.job_families import SECOND
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, SECOND, JobCosts, MapReduceJob
 from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario, VariantTable
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
@@ -63,7 +62,7 @@ class RunSetup:
     def jobs(self, replication: int) -> tuple[MapReduceJob, ...]:
         """Give the jobs: the same under all variants. Raises WorkloadError and OSError."""
         scenario = self.scenario
-        rates = Rates.of(scenario.cluster.hardware())
+        rates = Rates.of(scenario.cluster)
         return workload_jobs(scenario.workload, self.folder, scenario.seed, replication, rates)
 
     def recorded(self, replication: int) -> RecordedRun:
@@ -85,11 +84,11 @@ class RunSetup:
         self.scheduler.require_queues(dict.fromkeys(job.queue for job in jobs))
         require_runnable(jobs, configuration)
         made = built(self.scheduler, configuration)
-        for change in sorted(configuration.changes, key=lambda each: each.at):
+        for change in sorted(configuration.changes, key=lambda each: each.time):
             # one that may come at any time is tried alone
             tried = made if change.when is None else built(self.scheduler, configuration)
             try:
-                tried.change(change.parameters, change.at)
+                tried.change(change.settings, change.time)
             except UserError as error:
                 raise UserError(f"{self.name}: changes: {error}") from error
         yield from self.scheduler.without_effect
@@ -142,7 +141,7 @@ class _Costs:
 def run_size(setup: RunSetup) -> RunSize:
     """Estimate a run. Raises WorkloadError and OSError for a trace that is wrong."""
     workload, table = setup.scenario.workload, setup.scenario.cluster
-    rates = Rates.of(table.hardware())
+    rates = Rates.of(table)
     costs = _Costs(rates, table.sort_buffer * MEBIBYTE)
     jobs = tasks = 0
     seconds = table.nodes * _SECONDS_A_NODE

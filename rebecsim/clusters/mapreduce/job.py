@@ -13,6 +13,9 @@ from rebecsim.actors import Constant, StatePart
 
 MEBIBYTE = 2**20
 
+MILLISECOND, SECOND = 1000, 1_000_000
+"""In microseconds."""
+
 
 class SlotKind(IntEnum):
     """The kind of task that a slot takes."""

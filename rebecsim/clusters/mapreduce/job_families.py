@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, SECOND, JobCosts, MapReduceJob
 
 BLOCK = 64 * MEBIBYTE
 """Default block size of the file system (bytes)."""
@@ -98,59 +97,6 @@ def splits_of(size: int, block: int = BLOCK) -> tuple[int, ...]:
     """Cut an input into blocks, the last of them perhaps smaller; an empty one is one byte."""
     whole, rest = divmod(max(size, 1), block)
     return (block,) * whole + ((rest,) if rest else ())
-
-
-SECOND = 1_000_000
-"""Microseconds."""
-
-ArrivalLaw = Literal["fixed", "poisson", "bursts", "at_once", "after"]
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """Arrival times of jobs.
-
-    Attributes:
-        law: `fixed`, with the same gap between every two; `poisson`, with gaps that are
-            exponential, independent, and so long on average; `bursts`, `burst` jobs at a time,
-            with exponential gaps between these; `at_once`; `after`, each when the job before it of
-            the same user has ended.
-        gap: between two jobs, or two bursts; after the end of the job before it (seconds).
-        burst: how many jobs come together.
-        first: when the first one comes, or would if there were no chance (seconds).
-    """
-
-    law: ArrivalLaw = "fixed"
-    gap: float = 1.0
-    burst: int = 10
-    first: float = 0.0
-
-    @property
-    def is_random(self) -> bool:
-        """Whether arrivals are random."""
-        return self.law in ("poisson", "bursts") and self.gap > 0
-
-    def times(self, jobs: int, draws: np.random.Generator) -> list[int]:
-        """Return arrival times in order (microseconds); for `after`, times from the end before."""
-        first = 0.0 if self.law == "after" else self.first
-        seconds = first + self._offsets(jobs, draws)
-        return [round(each * SECOND) for each in seconds.tolist()]
-
-    def _offsets(self, jobs: int, draws: np.random.Generator) -> NDArray[np.float64]:
-        numbers = np.arange(jobs)
-        match self.law:
-            case "at_once":
-                return np.zeros(jobs)
-            case "fixed":
-                return np.asarray(numbers * self.gap)
-            case "after":
-                return np.full(jobs, self.gap)
-            case "poisson":
-                return np.asarray(np.cumsum(draws.exponential(self.gap, jobs)))
-            case "bursts":
-                bursts = -(-jobs // self.burst)
-                times = np.cumsum(draws.exponential(self.gap, bursts))
-                return np.asarray(times[numbers // self.burst])
 
 
 Pattern = Literal["separated", "interleaved", "apart"]

@@ -44,7 +44,7 @@ from rebecsim.clusters.mapreduce.cluster_state import (
     TrackerStatus,
     place_blocks,
 )
-from rebecsim.clusters.mapreduce.configuration import TimedChange
+from rebecsim.clusters.mapreduce.configuration import ChangeTable
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once, first_of_all
 from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
@@ -95,7 +95,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         for change in plan.configuration.changes:
             if change.when is None:
                 state.to_come += 1
-                self.change(change, after=change.at)
+                self.change(change, after=change.time)
 
     # --- what happens ----------------------------------------------------------------------------
 
@@ -107,8 +107,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if job.after is not None:
             run.job = job = replace(job, submit=self._now)
         draws = Random(f"{plan.seed} {job.number} blocks")
-        hosts = place_blocks(job.maps, plan.racks, plan.configuration.files, draws)
-        slow_start = plan.configuration.hadoop.slow_start
+        hosts = place_blocks(job.maps, plan.racks, plan.configuration.cluster, draws)
+        slow_start = plan.configuration.cluster.slow_start
         run.progress = JobInProgress(job, hosts, plan.racks, slow_start)
         run.progress.speculator = state.speculation
         state.to_come -= 1
@@ -159,7 +159,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         attempt.output = output
         node = attempt.node
         node.ended.append(attempt)
-        if self.plan.configuration.hadoop.reports == "at_once":
+        if self.plan.configuration.cluster.reports == "at_once":
             self.told(node.number)
         self._wake(node)
 
@@ -198,12 +198,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._something_happened()
 
     @at_once
-    def change(self, change: TimedChange) -> None:
+    def change(self, change: ChangeTable) -> None:
         """Change the scheduler's parameters."""
         state = self.state
         state.to_come -= 1
         state.last = self._now
-        state.scheduler.change(change.parameters, self._now)
+        state.scheduler.change(change.settings, self._now)
         self._something_happened()
 
     def _wake(self, node: TrackerStatus) -> None:

@@ -15,8 +15,8 @@ from rebecsim.clusters.mapreduce.cluster_state import (
     SlotBeats,
     TrackerStatus,
 )
-from rebecsim.clusters.mapreduce.configuration import HadoopSettings
-from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, TrackerSlots
+from rebecsim.clusters.mapreduce.configuration import ClusterTable
+from rebecsim.clusters.mapreduce.job import MILLISECOND, JobInProgress, MapReduceJob, TrackerSlots
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.speculation import BackupRule, backup_rule
 
@@ -98,13 +98,14 @@ def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
     found = []
     for number, (rack, of) in enumerate(zip(plan.racks, plan.classes, strict=True)):
         slots = TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
-        found.append(TrackerStatus(slots, _slot_beats(slots, plan.configuration.hadoop, draws)))
+        found.append(TrackerStatus(slots, _slot_beats(slots, plan.configuration.cluster, draws)))
     return found
 
 
-def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
+def _slot_beats(slots: TrackerSlots, cluster: ClusterTable, draws: Random) -> SlotBeats:
     """Draw the first heartbeat of a node, or of each of its slots."""
-    firsts: Iterator[int] = (int(draws.random() * hadoop.first_heartbeats) for _ in count())
-    if hadoop.heartbeats_of == "node":
+    most = cluster.first_heartbeats * MILLISECOND
+    firsts: Iterator[int] = (int(draws.random() * most) for _ in count())
+    if cluster.heartbeats_of == "node":
         firsts = repeat(next(firsts))
-    return SlotBeats(hadoop.heartbeat, slots.slots, firsts)
+    return SlotBeats(cluster.beat, slots.slots, firsts)

@@ -14,8 +14,7 @@ from rebecsim.clusters.mapreduce.columns import (
     JobColumns,
     throughput,
 )
-
-_SECOND = 1_000_000
+from rebecsim.clusters.mapreduce.job import SECOND
 
 NEEDS = ("backups", "failures", "racks", "warm_up", "asked")
 """What a measure needs in the scenario to be shown."""
@@ -77,7 +76,7 @@ class MeasuredRun:
     def slot_use(self, kind: int) -> float:
         """Return the share of slots of a kind that were held, until the last job ended (%)."""
         begin = self.begin
-        most = self.slots[kind] * (JOB_FIGURES["makespan"](self.jobs) - begin / _SECOND)
+        most = self.slots[kind] * (JOB_FIGURES["makespan"](self.jobs) - begin / SECOND)
         return 100 * self.attempts.slot_time(kind, begin) / most if most > 0 else 0.0
 
     response_ratio = _of_jobs(

@@ -20,7 +20,7 @@ from rebecsim.clusters.mapreduce.attempts import (
 )
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once, first_of_all
-from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, SECOND, SlotKind
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 
 _ALIKE = ReduceFactors(1.0, 1.0, 1.0, 1.0, 1.0)
@@ -124,7 +124,8 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
         self.jobtracker.failed(number)
         for tracker in self.trackers:
             tracker.node_failed(number, outages)
-        self.jobtracker.expire(number, outages, after=self.plan.configuration.hadoop.expiry)
+        expiry = round(self.plan.configuration.cluster.expiry * SECOND)
+        self.jobtracker.expire(number, outages, after=expiry)
 
     @at_once
     def recover(self) -> None:
@@ -187,7 +188,7 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
 
     def _until(self, key: AttemptKey, duration: float) -> int:
         """Give the time until a task ends: between two heartbeats, and no other ends then."""
-        beat = self.plan.configuration.hadoop.heartbeat
+        beat = self.plan.configuration.cluster.beat
         job, kind, number, _ = key
         apart = self.number * 10_000 + job % 10 * 1000 + kind * 500 + number % 500
         end = -(-(self._now + int(duration)) // beat) * beat - beat // 2 + apart % (beat // 2)
@@ -200,7 +201,7 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
         if not job.reduces:
             steps = map_only_steps(split, job.costs, is_local, rates, _alike)
         else:
-            buffer = self.plan.configuration.hadoop.sort_buffer
+            buffer = self.plan.configuration.cluster.sort_buffer * MEBIBYTE
             steps = map_steps(split, job.costs, buffer, is_local, rates, _alike)
         return sum(map(rates.alone, steps)) * self._slowdown(order)
 

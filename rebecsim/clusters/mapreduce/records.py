@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptOutcome, Phase
 from rebecsim.clusters.mapreduce.cluster_state import JobRun, locality_of
-from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
 
 if TYPE_CHECKING:
@@ -86,6 +87,15 @@ class DeviceUse(NamedTuple):
     processors: tuple[float, ...]
     disks: tuple[float, ...]
     links: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outage(Constant):
+    """A node that failed, and worked again later (microseconds; None: never)."""
+
+    node: int
+    start: int
+    end: int | None
 
 
 @dataclass(frozen=True, eq=False)

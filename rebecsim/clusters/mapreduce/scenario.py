@@ -27,18 +27,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.mapreduce.cluster_tables import (
-    SCALES,
+from rebecsim.clusters.mapreduce.configuration import (
     ChangeTable,
     ClusterTable,
     FailuresTable,
-    ParameterValue,
-)
-from rebecsim.clusters.mapreduce.configuration import (
-    Failures,
-    FileSystem,
-    HadoopSettings,
     MapReduceConfiguration,
+    ParameterValue,
     Speculation,
     VariationTable,
 )
@@ -55,7 +49,6 @@ from rebecsim.studies.scenario import (
     StudyScenario,
     Table,
     among,
-    settings_of,
     within,
 )
 from rebecsim.wording import first_repeated
@@ -160,16 +153,8 @@ class MapReduceScenario(StudyScenario):
 
     def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
-        cluster = self.cluster
         return MapReduceConfiguration(
-            hardware=cluster.hardware(),
-            hadoop=settings_of(HadoopSettings, cluster, SCALES),
-            files=settings_of(FileSystem, cluster, SCALES),
-            variation=self.variation,
-            failures=settings_of(Failures, self.failures, SCALES),
-            speculation=self.speculation,
-            changes=tuple(each.change() for each in variant.changes),
-            classes=cluster.node_classes(),
+            self.cluster, self.variation, self.failures, self.speculation, variant.changes
         )
 
     @model_validator(mode="after")

@@ -26,13 +26,15 @@ from rebecsim.clusters.mapreduce.attempts import (
 )
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, TrackerStatus
 from rebecsim.clusters.mapreduce.configuration import (
-    Failures,
+    ClusterTable,
+    FailuresTable,
     MapReduceConfiguration,
-    NodeClass,
-    Outage,
+    NodeClassTable,
 )
 from rebecsim.clusters.mapreduce.devices import at_once
 from rebecsim.clusters.mapreduce.job import (
+    MILLISECOND,
+    SECOND,
     JobInProgress,
     Locality,
     MapReduceJob,
@@ -162,7 +164,6 @@ PROMISES = (
 )
 
 _JOBTRACKER = "jobtracker"
-_MILLISECOND = 1000
 _ORDERED = ("ended", "progressed", "fetched", "failed", "node_failed", "node_recovered")
 """Messages that come first at equal times: they only inform the JobTracker."""
 
@@ -176,7 +177,7 @@ class AnyFailure(FailureInjector):
         if not self.outages:
             node = self.choose(-1, *range(len(self.trackers)))
             if node >= 0:
-                self._fail(node, self.plan.configuration.failures.repair)
+                self._fail(node, round(self.plan.configuration.failures.repair * SECOND))
 
     def _draw(self, node: int) -> None:
         """Draw nothing."""
@@ -266,7 +267,7 @@ class WatchedJobTracker(JobTracker):
         require(not beside, f"{what} {number} of {job} runs on node {node.number}, as its backup")
         place = list(state.runs).index(job.number)
         if self.starts[place] < 0:
-            self.starts[place] = self._now // _MILLISECOND
+            self.starts[place] = self._now // MILLISECOND
         self.given.append((job.number, kind))
         self.node = node.number
         return super()._launch(assignment, node)
@@ -320,7 +321,7 @@ def small_cluster(
         Instance("failures", injector, (), (plan, *trackers)),
     ]
     promise = promise_of(scheduler([each.slots for each in tracker_statuses(plan)]))
-    few = " with 2 slots of a kind" if small.slots != whole.slots else ""
+    few = " with 2 slots of a kind" if small.cluster.slots != whole.cluster.slots else ""
     return SmallCluster(
         in_any_order(Model(name, tuple(instances)), _ORDERED),
         f"{_JOBTRACKER}.starts",
@@ -349,65 +350,68 @@ def _too_small(
     refusal: str,
 ) -> UserError:
     """Make the error for a cut that is too small; it names the next one that is not."""
-    most = configuration.hardware.nodes
+    most = configuration.cluster.nodes
     larger = (_cut_configuration(configuration, each, 0) for each in range(cut.nodes + 1, most + 1))
-    enough = (each.hardware.nodes for each in larger if not _refusal(each, scheduler))
+    enough = (each.cluster.nodes for each in larger if not _refusal(each, scheduler))
     what = counted(cut.nodes, "node")
     return UserError(f"{name}, cut to {what}: {refusal}; leave {next(enough, 'more')} nodes")
 
 
 def _with_few_slots(configuration: MapReduceConfiguration) -> MapReduceConfiguration:
     """Leave two slots of a kind on each node: with each further one there are many more states."""
-    hadoop = configuration.hadoop
-    return replace(
-        configuration,
-        hadoop=replace(
-            hadoop, map_slots=min(hadoop.map_slots, 2), reduce_slots=min(hadoop.reduce_slots, 2)
-        ),
-        classes=tuple(
-            replace(each, map_slots=min(each.map_slots, 2), reduce_slots=min(each.reduce_slots, 2))
-            for each in configuration.classes
-        ),
-    )
+    cluster = configuration.cluster
+    classes = tuple(each.model_copy(update=_two_slots(each)) for each in cluster.classes)
+    few = {**_two_slots(cluster), "classes": classes}
+    return replace(configuration, cluster=cluster.model_copy(update=few))
+
+
+def _two_slots(given: ClusterTable | NodeClassTable) -> dict[str, int]:
+    slots = {"map_slots": given.map_slots, "reduce_slots": given.reduce_slots}
+    return {name: min(count, 2) for name, count in slots.items() if count is not None}
 
 
 def _cut_configuration(
     configuration: MapReduceConfiguration, nodes: int, first: int
 ) -> MapReduceConfiguration:
     """Keep the first nodes, and what happens to them from the `first` submission on."""
-    hardware = configuration.hardware
-    nodes = min(nodes, hardware.nodes)
-    classes: list[NodeClass] = []
+    cluster = configuration.cluster
+    nodes = min(nodes, cluster.nodes)
+    classes: list[NodeClassTable] = []
     left = nodes
-    for each in configuration.classes:
+    for each in cluster.classes:
         count = min(left, each.count)
         if count:
-            classes.append(replace(each, count=count))
+            classes.append(each.model_copy(update={"count": count}))
             left -= count
-    files = configuration.files
+    kept = {
+        "nodes": nodes,
+        "racks": min(cluster.racks, nodes),
+        "first_heartbeats": 0,
+        "replication": min(cluster.replication, nodes),
+        "classes": tuple(classes),
+    }
     return replace(
         configuration,
-        hardware=replace(hardware, nodes=nodes, racks=min(hardware.racks, nodes)),
-        hadoop=replace(configuration.hadoop, first_heartbeats=0),
-        files=replace(files, replication=min(files.replication, nodes)),
+        cluster=cluster.model_copy(update=kept),
         variation=configuration.variation.model_copy(update={"jitter": 0.0, "reduce_jitter": 0.0}),
         failures=_cut_failures(configuration, nodes, first),
-        classes=tuple(classes),
         sampling=0,
     )
 
 
-def _cut_failures(configuration: MapReduceConfiguration, nodes: int, first: int) -> Failures:
+def _cut_failures(configuration: MapReduceConfiguration, nodes: int, first: int) -> FailuresTable:
     """Keep the outages of the remaining nodes, rounded to heartbeats."""
-    failures, beat = configuration.failures, configuration.hadoop.heartbeat
+    failures, beat = configuration.failures, configuration.cluster.beat
     outages = []
     for each in failures.outages:
-        if each.node < nodes and (each.end is None or each.end > first):
-            start = max(each.start - first, 0) // beat * beat
-            length = None if each.end is None else -(-(each.end - first - start) // beat) * beat
-            outages.append(Outage(each.node, start, None if length is None else start + length))
-    repair = -(-failures.repair // beat) * beat
-    return replace(failures, outages=tuple(outages), repair=repair)
+        start, end = each.span
+        if each.node < nodes and (end is None or end > first):
+            kept = {"start": max(start - first, 0) // beat * beat / SECOND}
+            if end is not None:
+                kept["end"] = -(-(end - first) // beat) * beat / SECOND
+            outages.append(each.model_copy(update=kept))
+    repair = -(-round(failures.repair * SECOND) // beat) * beat / SECOND
+    return failures.model_copy(update={"outages": tuple(outages), "repair": repair})
 
 
 def _first_jobs(jobs: Sequence[MapReduceJob], count: int) -> list[MapReduceJob]:
@@ -421,8 +425,8 @@ def _first_jobs(jobs: Sequence[MapReduceJob], count: int) -> list[MapReduceJob]:
 def _cut_jobs(
     jobs: Sequence[MapReduceJob], small: MapReduceConfiguration, first: int
 ) -> Iterator[MapReduceJob]:
-    beat = small.hadoop.heartbeat
-    maps, reduces = small.slots
+    beat = small.cluster.beat
+    maps, reduces = small.cluster.slots
     for job in jobs:
         submit = job.submit if job.after is not None else job.submit - first
         if (job.maps and not maps) or (job.reduces and not reduces):

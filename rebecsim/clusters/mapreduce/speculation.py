@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, JobRun
-from rebecsim.clusters.mapreduce.configuration import SECOND, Speculation
-from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
+from rebecsim.clusters.mapreduce.configuration import Speculation
+from rebecsim.clusters.mapreduce.job import SECOND, JobInProgress, SlotKind, TrackerSlots
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
@@ -42,7 +42,7 @@ class BackupRule(StatePart, ABC):
     def __init__(self, settings: Speculation, plan: ClusterPlan, state: JobTrackerState) -> None:
         self.settings = settings
         self.state = state
-        self._heartbeat = plan.configuration.hadoop.heartbeat
+        self._heartbeat = plan.configuration.cluster.beat
         self._looks: dict[tuple[JobInProgress, SlotKind], _Look] = {}
 
     def backup_for(

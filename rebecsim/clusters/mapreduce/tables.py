@@ -5,7 +5,7 @@ Times are microseconds since the beginning; figures are those of `JOB_FIGURES`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -33,7 +33,7 @@ from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskSchedule
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import NO_MAXIMUM
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup, TaskScheduler
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.cells import REPLICATION, Coded
+from rebecsim.studies.cells import Coded
 
 JOBS, REJECTED, ATTEMPTS = "jobs", "rejected", "attempts"
 QUEUES, FAMILIES = "queues", "families"
@@ -51,19 +51,16 @@ _FIGURES = dict.fromkeys(JOB_FIGURES, "float64")
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     JOBS: {
-        REPLICATION: _WHOLE,
         "job": _WHOLE,
         **dict.fromkeys(("family", "queue", "user", "priority"), "string"),
         **dict.fromkeys(("maps", "reduces", *_JOB_TIMES, *_NEARNESS), _WHOLE),
     },
     REJECTED: {
-        REPLICATION: _WHOLE,
         "job": _WHOLE,
         **dict.fromkeys(("family", "queue", "user", "reason"), "string"),
         "submit": _WHOLE,
     },
     ATTEMPTS: {
-        REPLICATION: _WHOLE,
         "job": _WHOLE,
         "kind": "words",
         "task": _WHOLE,
@@ -74,7 +71,6 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "outcome": "words",
     },
     QUEUES: {
-        REPLICATION: _WHOLE,
         "queue": "string",
         "capacity": "float64?",
         "maximum": "float64?",
@@ -82,19 +78,16 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         **_FIGURES,
     },
     FAMILIES: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("queue", "family"), "string"),
         "jobs": _WHOLE,
         **_FIGURES,
     },
     SHARES: {
-        REPLICATION: _WHOLE,
         "time": _WHOLE,
         "queue": "string",
         **dict.fromkeys(("maps", "reduces"), "float64"),
     },
     DEVICES: {
-        REPLICATION: _WHOLE,
         "time": _WHOLE,
         **dict.fromkeys(DEVICE_COLUMNS, "float64"),
     },
@@ -144,7 +137,7 @@ def tables_of(run: RecordedRun) -> dict[str, dict[str, Any]]:
     """Give all tables of a run, without the column of its replication."""
     return {
         JOBS: _jobs(run),
-        REJECTED: _rejected(run),
+        REJECTED: _rows(REJECTED, run.rejections),
         ATTEMPTS: _attempts(run),
         QUEUES: _rows(QUEUES, _queue_rows(run)),
         FAMILIES: _rows(FAMILIES, _family_rows(run.measured.counted)),
@@ -156,17 +149,8 @@ def tables_of(run: RecordedRun) -> dict[str, dict[str, Any]]:
 def _jobs(run: RecordedRun) -> dict[str, Any]:
     jobs = run.measured.jobs
     return {
-        name: run.names[name] if name in run.names else getattr(jobs, name)
-        for name in TABLES[JOBS]
-        if name != REPLICATION
+        name: run.names[name] if name in run.names else getattr(jobs, name) for name in TABLES[JOBS]
     }
-
-
-def _rejected(run: RecordedRun) -> dict[str, Any]:
-    columns: list[Any] = [list(each) for each in zip(*run.rejections, strict=True)] or [[]] * 6
-    names = ("job", "family", "queue", "user", "reason", "submit")
-    found = dict(zip(names, columns, strict=True))
-    return {name: found[name] for name in TABLES[REJECTED] if name != REPLICATION}
 
 
 def _attempts(run: RecordedRun) -> dict[str, Any]:
@@ -206,10 +190,9 @@ def _figures(jobs: JobColumns) -> list[float]:
     return [figure(jobs) for figure in JOB_FIGURES.values()]
 
 
-def _rows(table: str, rows: Iterator[tuple[Any, ...]]) -> dict[str, Any]:
-    names = [name for name in TABLES[table] if name != REPLICATION]
-    columns = [list(each) for each in zip(*rows, strict=True)] or [[] for _ in names]
-    return dict(zip(names, columns, strict=True))
+def _rows(table: str, rows: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
+    columns = [list(each) for each in zip(*rows, strict=True)] or [[] for _ in TABLES[table]]
+    return dict(zip(TABLES[table], columns, strict=True))
 
 
 def _shares(run: RecordedRun) -> dict[str, Any]:
@@ -245,7 +228,7 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) 
     measured = MeasuredRun(
         jobs=jobs,
         attempts=attempts,
-        slots=run.configuration.slots,
+        slots=run.configuration.cluster.slots,
         use=_means(devices, begin_of_counted(jobs, warm_up)),
         refused=len(rejected),
         warm_up=warm_up,
@@ -332,12 +315,12 @@ def device_columns(run: FinishedRun) -> dict[str, NDArray[Any]]:
 
     The last row is the end of the run, with zeros.
     """
-    hardware = run.configuration.hardware
-    nodes = hardware.nodes
+    cluster = run.configuration.cluster
+    nodes = cluster.nodes
     rates = np.asarray(run.capacities, dtype=np.float64)
     of_nodes, of_racks = rates[: 2 * nodes].sum(), rates[2 * nodes :].sum()
-    has_racks = hardware.racks > 1 and np.isfinite(of_racks)
-    each_node = [each.hardware for each in run.configuration.class_of_nodes]
+    has_racks = cluster.racks > 1 and np.isfinite(of_racks)
+    each_node = cluster.class_of_nodes
     cores, disks = sum(each.cores for each in each_node), sum(each.disks for each in each_node)
     most = (cores, disks, of_nodes, of_racks if has_racks else 0)
     uses = list(run.uses)
@@ -390,8 +373,9 @@ def queue_capacities(
 
 def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
     """Make a scheduler for an idle cluster. Raises UserError if the settings do not fit."""
-    racks = racks_of(configuration.hardware.nodes, configuration.hardware.racks)
-    nodes = zip(racks, configuration.class_of_nodes, strict=True)
+    cluster = configuration.cluster
+    racks = racks_of(cluster.nodes, cluster.racks)
+    nodes = zip(racks, cluster.class_of_nodes, strict=True)
     return scheduler.build(
         [
             TrackerSlots(number, rack, of.map_slots, of.reduce_slots)

@@ -23,7 +23,6 @@ from rebecsim.clusters.mapreduce.attempts import (
     reduce_steps,
 )
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, replica_for
-from rebecsim.clusters.mapreduce.configuration import Outage
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Device, Switch, at_once, first_of_all
 from rebecsim.clusters.mapreduce.executions import (
     BackgroundMerge,
@@ -33,6 +32,8 @@ from rebecsim.clusters.mapreduce.executions import (
     RunningTasks,
     Shuffle,
 )
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, SECOND
+from rebecsim.clusters.mapreduce.records import Outage
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.jobtracker import JobTracker
@@ -66,8 +67,8 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self.down: Unordered[int, bool] = Unordered()
         self._disks: Sequence[Device] = ()
         configuration = plan.configuration
-        self._latency = configuration.hardware.latency
-        self._copies = configuration.hadoop.parallel_copies
+        self._latency = configuration.cluster.latency
+        self._copies = configuration.cluster.parallel_copies
         self._has_backups = configuration.speculation is not None
         self._tells_fetched = self._has_backups or configuration.failures.is_some
 
@@ -116,7 +117,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         if not job.reduces:
             attempt.steps = map_only_steps(split, job.costs, is_local, rates, draws.jitter)
             return
-        buffer = self.plan.configuration.hadoop.sort_buffer
+        buffer = self.plan.configuration.cluster.sort_buffer * MEBIBYTE
         attempt.steps = map_steps(split, job.costs, buffer, is_local, rates, draws.jitter)
         attempt.output = map_output(split, job.costs) / job.reduces
         attempt.read_factor = draws.jitter()
@@ -237,11 +238,11 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             shuffle.is_open = False
         if shuffle.merges:
             return
-        hadoop = self.plan.configuration.hadoop
+        cluster = self.plan.configuration.cluster
         if (
             has_all
-            or shuffle.held >= hadoop.merge_buffer
-            or shuffle.held_outputs >= hadoop.merge_outputs
+            or shuffle.held >= cluster.merge_buffer * MEBIBYTE
+            or shuffle.held_outputs >= cluster.merge_outputs
         ):
             costs = attempt.order.job.costs
             steps = merge_steps(shuffle.held, costs, self._rates, attempt.jitter)
@@ -367,7 +368,8 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self.processor.fail()
         self.disk.fail()
         self.switch.fail(number, outages)
-        self.jobtracker.expire(number, outages, after=self.plan.configuration.hadoop.expiry)
+        expiry = round(self.plan.configuration.cluster.expiry * SECOND)
+        self.jobtracker.expire(number, outages, after=expiry)
 
     @at_once
     def recover(self) -> None:
@@ -395,8 +397,8 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
         self._down: Unordered[int, bool] = Unordered()
         self._drawn = [0] * len(trackers)
         for outage in plan.configuration.failures.outages:
-            repair = None if outage.end is None else outage.end - outage.start
-            self.fail(outage.node, repair, after=outage.start)
+            start, end = outage.span
+            self.fail(outage.node, None if end is None else end - start, after=start)
         if plan.configuration.failures.mean_time_between is not None:
             for node in range(len(trackers)):
                 self._draw(node)
@@ -422,7 +424,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
         if node in self._down:
             self._draw(node)
         else:
-            self._fail(node, self.plan.configuration.failures.repair)
+            self._fail(node, round(self.plan.configuration.failures.repair * SECOND))
 
     @at_once
     def recover(self, node: int) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from rebecsim.clusters.kit.queued import QueuedSystem, serve
-from rebecsim.clusters.mapreduce.configuration import SECOND
 from rebecsim.clusters.mapreduce.devices import Device, Switch
+from rebecsim.clusters.mapreduce.job import SECOND
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
 from rebecsim.clusters.mapreduce.records import DeviceUse

@@ -18,19 +18,23 @@ from rebecsim.clusters.mapreduce.attempts import (
     map_steps,
     reduce_steps,
 )
-from rebecsim.clusters.mapreduce.configuration import HadoopSettings
-from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, JobPriority, MapReduceJob
+from rebecsim.clusters.mapreduce.configuration import ClusterTable
+from rebecsim.clusters.mapreduce.job import (
+    MEBIBYTE,
+    MILLISECOND,
+    SECOND,
+    JobCosts,
+    JobPriority,
+    MapReduceJob,
+)
 from rebecsim.clusters.mapreduce.job_families import (
     BENCHMARKS,
     BLOCK,
-    SECOND,
-    Arrivals,
     drawn_jobs,
     mix_jobs,
     splits_of,
 )
 from rebecsim.clusters.mapreduce.workload_tables import (
-    ArrivalsTable,
     DrawnTable,
     JobsTable,
     MapReduceWorkload,
@@ -46,7 +50,6 @@ from rebecsim.workloads.swim import SwimJob, read_swim_jobs
 
 _FAMILIES = ((1, "1 map"), (10, "2-10 maps"), (100, "11-100 maps"), (1000, "101-1000 maps"))
 _LARGEST = "over 1000 maps"
-_MILLISECOND = 1000  # microseconds
 _EXACT = ReduceFactors(1.0, 1.0, 1.0, 1.0, 1.0)
 
 
@@ -123,7 +126,7 @@ def history_job(
         family=family_of(len(splits)),
         user=job.user,
         queue=job.queue,
-        submit=job.submit * _MILLISECOND,
+        submit=job.submit * MILLISECOND,
         splits=splits,
         reduces=job.reduces,
         costs=replace(costs, map_ratio=ratios.map_ratio, reduce_ratio=ratios.reduce_ratio),
@@ -134,10 +137,10 @@ def history_job(
 def _fitted(job: HistoryJob, splits: Sequence[int], ratios: JobCosts, rates: Rates) -> JobCosts:
     """Fit processor costs to the times of a history, less the time of disks."""
     of_disks = fmean(_alone(_steps(job, split, ratios, rates), rates) for split in splits)
-    of_maps = max(job.map_time * _MILLISECOND - of_disks, 0.0) * rates.cycles
+    of_maps = max(job.map_time * MILLISECOND - of_disks, 0.0) * rates.cycles
     fetched = job.shuffle / job.reduces if job.reduces else 0.0
     of_disks = _alone(reduce_steps(fetched, ratios, rates, _EXACT), rates)
-    of_reduces = max(job.reduce_time * _MILLISECOND - of_disks, 0.0) * rates.cycles
+    of_reduces = max(job.reduce_time * MILLISECOND - of_disks, 0.0) * rates.cycles
     return replace(
         ratios,
         map=of_maps / fmean(splits),
@@ -150,7 +153,7 @@ def _steps(job: HistoryJob, split: int, ratios: JobCosts, rates: Rates) -> list[
     """List what a map does beside its function, with its split on its own node."""
     if not job.reduces:
         return map_only_steps(split, ratios, True, rates, lambda: 1.0)
-    return map_steps(split, ratios, HadoopSettings().sort_buffer, True, rates, lambda: 1.0)
+    return map_steps(split, ratios, ClusterTable().sort_buffer * MEBIBYTE, True, rates, lambda: 1.0)
 
 
 def _alone(steps: Sequence[TaskStep], rates: Rates) -> float:
@@ -249,7 +252,7 @@ def _of_sizes(
         else splits_of(round((table.input or 0) * MEBIBYTE), block)
     )
     costs = table.costs.costs(table.program)
-    for number, submit in enumerate(_arrivals(table.arrivals).times(table.count, draws)):
+    for number, submit in enumerate(table.arrivals.times(table.count, draws)):
         yield MapReduceJob(
             number=number,
             family=table.shown_family,
@@ -268,7 +271,7 @@ def _of_families(
 ) -> Iterator[MapReduceJob]:
     drawn = drawn_jobs(table.jobs, table.families, draws)
     owners = _owners(table.users, table.queues, len(drawn), draws)
-    times = _arrivals(table.arrivals).times(len(drawn), draws)
+    times = table.arrivals.times(len(drawn), draws)
     for number, (job, (user, queue), submit) in enumerate(zip(drawn, owners, times, strict=True)):
         yield MapReduceJob(
             number, job.family, user, queue, submit, (block,) * job.maps, job.reduces, job.costs
@@ -302,7 +305,3 @@ def _owners(
     of_users = draws.integers(users, size=jobs).tolist()
     of_queues = draws.integers(len(queues), size=jobs).tolist()
     return [(f"user{user}", queues[queue]) for user, queue in zip(of_users, of_queues, strict=True)]
-
-
-def _arrivals(table: ArrivalsTable) -> Arrivals:
-    return Arrivals(table.law, table.gap, table.burst, table.first)

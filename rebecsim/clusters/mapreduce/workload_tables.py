@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.mapreduce.job import JobCosts, JobPriority
+from rebecsim.clusters.mapreduce.job import SECOND, JobCosts, JobPriority
 from rebecsim.clusters.mapreduce.job_families import (
     BENCHMARKS,
     RANDOM_FAMILIES,
-    ArrivalLaw,
     Pattern,
     RandomFamily,
 )
 from rebecsim.studies.scenario import AnyList, ListOf, Table, within
 
+ArrivalLaw = Literal["fixed", "poisson", "bursts", "at_once", "after"]
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -79,6 +81,28 @@ class ArrivalsTable(Table):
     )
     burst: Annotated[int, within(1, 10**6, "jobs")] = Field(10, description="jobs in a burst")
     first: Seconds = Field(0.0, description="when the first job arrives, or random gaps begin")
+
+    def times(self, jobs: int, draws: np.random.Generator) -> list[int]:
+        """Return arrival times in order (microseconds); for `after`, times from the end before."""
+        first = 0.0 if self.law == "after" else self.first
+        seconds = first + self._offsets(jobs, draws)
+        return [round(each * SECOND) for each in seconds.tolist()]
+
+    def _offsets(self, jobs: int, draws: np.random.Generator) -> NDArray[np.float64]:
+        numbers = np.arange(jobs)
+        match self.law:
+            case "at_once":
+                return np.zeros(jobs)
+            case "fixed":
+                return np.asarray(numbers * self.gap)
+            case "after":
+                return np.full(jobs, self.gap)
+            case "poisson":
+                return np.asarray(np.cumsum(draws.exponential(self.gap, jobs)))
+            case "bursts":
+                bursts = -(-jobs // self.burst)
+                times = np.cumsum(draws.exponential(self.gap, bursts))
+                return np.asarray(times[numbers // self.burst])
 
 
 class MixTable(Table):

@@ -30,7 +30,7 @@ from rebecsim.clusters.slurm.small import small_cluster
 from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.cells import REPLICATION, Cell, Section
+from rebecsim.studies.cells import Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
@@ -169,7 +169,7 @@ class SlurmStudy(RecordedStudy):
 
     def tables(self, scenario: SlurmScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every run."""
-        return {JOBS: {REPLICATION: "int64", **JOB_COLUMNS}}
+        return {JOBS: JOB_COLUMNS}
 
     def files(self, scenario: SlurmScenario) -> Mapping[FieldPath, str]:
         """Name the log, the configurations and what stands beside them."""

@@ -25,7 +25,7 @@ from rebecsim.clusters.stages.checking import (
 )
 from rebecsim.clusters.stages.cluster import ArrivalSource, FinishedStages
 from rebecsim.clusters.stages.hadoop_tasks import (
-    HadoopSettings,
+    HadoopTable,
     HeldSlot,
     JobInProgress,
     JobOrder,
@@ -35,7 +35,7 @@ from rebecsim.clusters.stages.hadoop_tasks import (
     PlannedOrder,
     TaskSelector,
 )
-from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
+from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.decisions import (
     DecisionClock,
     DecisionCost,
@@ -45,7 +45,7 @@ from rebecsim.clusters.stages.managers.decisions import (
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.managers.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.manager import StageManager
-from rebecsim.clusters.stages.managers.searching import SearchingManager, SolverSettings
+from rebecsim.clusters.stages.managers.searching import SearchingManager, SolverTable
 from rebecsim.clusters.stages.resources import (
     Assignment,
     Locality,
@@ -65,9 +65,9 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
 
     tracker: HadoopJobTracker = known_rebec()
 
-    def __init__(self, number: int, settings: HadoopSettings, first: int) -> None:
+    def __init__(self, number: int, settings: HadoopTable, first: int) -> None:
         self.number = number
-        self._heartbeat = settings.heartbeat
+        self._heartbeat = round(settings.heartbeat * SECOND)
         self._ended: list[tuple[Assignment, int]] = []
         self._job_tasks: list[HeldSlot] = []
         self._waiting: dict[int, list[tuple[Assignment, int]]] = {}
@@ -125,7 +125,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
     def __init__(
         self,
         makers: tuple[Callable[[], TaskSelector], Callable[[], StageManager] | None],
-        costs: tuple[DecisionCost, HadoopSettings, Locality],
+        costs: tuple[DecisionCost, HadoopTable, Locality],
         work: tuple[tuple[StageResource, ...], int],
         watch: Stopwatch,
         *trackers: HadoopTaskTracker,
@@ -226,7 +226,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         task, kind = found
         self._free[number, kind] -= 1
         now = self._now
-        held = HeldSlot(task, number, kind, now, now + self._settings.job_task)
+        held = HeldSlot(task, number, kind, now, now + round(self._settings.job_task * SECOND))
         self._trackers[number].run_job_task(held)
         return True
 
@@ -256,7 +256,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self.schedule.begin(assignment)
         del progress.pending[kind][key.task]
         self._free[number, kind] -= 1
-        duration = task.duration + longer + self._settings.overhead
+        duration = task.duration + longer + round(self._settings.overhead * SECOND)
         waits = kind is TaskKind.REDUCE and progress.maps_left > 0
         self._trackers[number].run(assignment, duration, waits)
 
@@ -305,9 +305,9 @@ def run_on_hadoop(
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
     manager: type[StageManager],
-    settings: HadoopSettings,
+    settings: HadoopTable,
     cost: DecisionCost | None = None,
-    solver: SolverSettings | None = None,
+    solver: SolverTable | None = None,
     seed: tuple[int, ...] = (0,),
 ) -> FinishedStages:
     """Run MapReduce jobs under a resource manager; `seed` places the input blocks.
@@ -316,7 +316,8 @@ def run_on_hadoop(
     reduces, and BrokenScheduleError for an infeasible schedule.
     """
     _require_map_reduce(jobs, resources)
-    locality = Locality(len(resources), settings.replicas, settings.transfer, seed)
+    transfer = round(settings.transfer * SECOND)
+    locality = Locality(len(resources), settings.replicas, transfer, seed)
     choice: Callable[[], TaskSelector] = PlannedOrder
     planner: Callable[[], StageManager] | None = None
     if issubclass(manager, SearchingManager):
@@ -342,17 +343,18 @@ def _model(
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
     arguments: tuple[object, ...],
-    settings: HadoopSettings,
+    settings: HadoopTable,
 ) -> Model:
     """Make the model of a cluster: TaskTrackers ask one after the other."""
     trackers = [RebecNamed(each.name) for each in resources]
+    beat = round(settings.heartbeat * SECOND)
     instances = [Instance("job_tracker", HadoopJobTracker, (), (*arguments, *trackers))]
     instances.extend(
         Instance(
             each.name,
             HadoopTaskTracker,
             ("job_tracker",),
-            (each.number, settings, settings.heartbeat * each.number // len(resources)),
+            (each.number, settings, beat * each.number // len(resources)),
         )
         for each in resources
     )
@@ -374,10 +376,11 @@ def _require_sound(
     resources: Sequence[StageResource],
     ran: Mapping[TaskKey, Assignment],
     held: Iterable[HeldSlot],
-    costs: tuple[HadoopSettings, Locality],
+    costs: tuple[HadoopTable, Locality],
 ) -> None:
     """Check the slots held during a run, and the order in which tasks worked."""
     settings, locality = costs
+    overhead = round(settings.overhead * SECOND)
     beside = [(each.resource, each.kind, each.start, each.end) for each in held]
     require_slots(jobs, resources, ran.values(), beside)
     known = {job.number: job for job in jobs}
@@ -385,7 +388,7 @@ def _require_sound(
     def needed(each: Assignment) -> int:
         task = known[each.key.job].tasks[each.key.task]
         longer = locality.extra(each.key, task.kind, each.resource)
-        return task.duration + settings.overhead + longer
+        return task.duration + overhead + longer
 
     worked = []
     for each in ran.values():

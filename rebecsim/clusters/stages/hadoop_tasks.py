@@ -5,37 +5,43 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from math import ceil
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, Locality
+from rebecsim.studies.scenario import Table, within
 
 
-@dataclass(frozen=True, slots=True)
-class HadoopSettings(Constant):
-    """Times and rules of Hadoop 1. All times are ms.
+class HadoopTable(Table, Constant):
+    """Hadoop 1, where TaskTrackers ask for tasks by heartbeats."""
 
-    Attributes:
-        heartbeat: period of a TaskTracker's heartbeats.
-        overhead: extra time of each task. 12 s and 3.25 reduces a job keep slots busy for 45 s
-            more a job than the work alone, as was measured.
-        transfer: extra time of a map task without local data.
-        replicas: replicas of each input block.
-        job_task: time of a job's setup task, and of its cleanup task; 0 for none. The thesis gives
-            5 s for the setup of a task.
-        slow_start: share of a job's maps that must end before its reduces take slots, for managers
-            with a job order. Planned reduces wait for all maps.
-    """
-
-    heartbeat: int = 3000
-    overhead: int = 12_000
-    transfer: int = 5000
-    replicas: int = 3
-    job_task: int = 5000
-    slow_start: float = 0.05
+    heartbeat: Annotated[float, within(0.001, 10**4, "seconds")] = Field(
+        3.0, description="period of a TaskTracker's heartbeats"
+    )
+    # with 3.25 reduces a job, 12 s keep slots busy for 45 s more a job, as was measured
+    overhead: Annotated[float, within(0, 10**6, "seconds")] = Field(
+        12.0, description="extra time of each task"
+    )
+    transfer: Annotated[float, within(0, 10**6, "seconds")] = Field(
+        5.0, description="extra time of a map task without local data"
+    )
+    replicas: Annotated[int, within(1, 10**5)] = Field(
+        3, description="replicas of each input block"
+    )
+    # the thesis gives 5 s for the setup of a task
+    job_task: Annotated[float, within(0, 10**6, "seconds")] = Field(
+        5.0,
+        description="time of a job's setup task, and of its cleanup task; 0: no such tasks",
+    )
+    slow_start: Annotated[float, within(0, 1)] = Field(
+        0.05,
+        description="EDF and FIFO: share of a job's maps that must end before its reduces take "
+        "slots; planned reduces wait for all maps",
+    )
 
 
 class JobInProgress(StatePart):
@@ -93,7 +99,7 @@ class JobQueue(TaskSelector):
     Reduces take slots after the slow start, one each heartbeat. The order is an attribute of jobs.
     """
 
-    def __init__(self, order: JobOrder, settings: HadoopSettings, locality: Locality) -> None:
+    def __init__(self, order: JobOrder, settings: HadoopTable, locality: Locality) -> None:
         super().__init__()
         self._order, self._settings, self._locality = order, settings, locality
 

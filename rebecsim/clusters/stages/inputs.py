@@ -119,9 +119,9 @@ class StagesSetup:
         """
         manager = stages_policy(self.policy).manager
         if issubclass(manager, SearchingManager):
-            settings = self.scenario.solver.settings
+            settings = self.scenario.solver
             if repeats:
-                settings = replace(settings, seconds=inf)
+                settings = settings.model_copy(update={"seconds": inf})
             return partial(manager, settings=settings)
         if issubclass(manager, WorkflowBudgets):
             return partial(manager, by_letter=self.scenario.budgets.by_letter)
@@ -138,7 +138,7 @@ class StagesSetup:
         scenario, jobs = self.scenario, self.jobs(replication)
         if scenario.hadoop is None:
             return run_stages(jobs, self.resources(), self.maker(), cost)
-        costs = scenario.hadoop.settings, cost, scenario.solver.settings
+        costs = scenario.hadoop, cost, scenario.solver
         manager, seed = stages_policy(self.policy).manager, (scenario.seed, replication)
         return run_on_hadoop(jobs, self.resources(), manager, *costs, seed)
 

@@ -26,7 +26,6 @@ from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, TaskKey
 from rebecsim.clusters.stages.laxity import sample_run
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import REPLICATION
 
 _BATCH = 5
 
@@ -197,20 +196,17 @@ _WHOLE = "int64"
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     JOBS: {
-        REPLICATION: _WHOLE,
         "job": _WHOLE,
         "family": "string",
         **dict.fromkeys(("arrival", "start", "deadline", "end", "tasks"), _WHOLE),
         **dict.fromkeys(("work", "alone"), _WHOLE),
     },
     TASKS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "task", "phase"), _WHOLE),
         "name": "string",
         **dict.fromkeys(("resource", "start", "end"), _WHOLE),
     },
     DECISIONS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("began", "made", "jobs", "tasks", "placed", "moved", "charged"), _WHOLE),
         "limited": "bool",
     },
@@ -251,10 +247,7 @@ def task_table(run: FinishedStages) -> dict[str, Any]:
 
 def decision_table(run: FinishedStages) -> dict[str, Any]:
     """Make a row for each decision, without its wall-clock time."""
-    rows = [
-        tuple(getattr(made, name) for name in TABLES[DECISIONS] if name != REPLICATION)
-        for made in run.decisions
-    ]
+    rows = [tuple(getattr(made, name) for name in TABLES[DECISIONS]) for made in run.decisions]
     return _columns(DECISIONS, rows)
 
 
@@ -264,9 +257,10 @@ def tables_of(run: FinishedStages) -> dict[str, dict[str, Any]]:
 
 
 def _columns(table: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    names = [name for name in TABLES[table] if name != REPLICATION]
-    found: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    found: dict[str, Any] = {
+        name: [row[place] for row in rows] for place, name in enumerate(TABLES[table])
+    }
     for name, kind in TABLES[table].items():
-        if kind == _WHOLE and name != REPLICATION:
+        if kind == _WHOLE:
             found[name] = np.array(found[name], dtype=np.int64)
     return found

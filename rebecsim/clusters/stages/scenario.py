@@ -31,11 +31,10 @@ from rebecsim.clusters.stages.estimates import (
     VariableErrors,
 )
 from rebecsim.clusters.stages.hadoop import runs_on_hadoop
-from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
-from rebecsim.clusters.stages.job import SECOND
+from rebecsim.clusters.stages.hadoop_tasks import HadoopTable
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.measures import CLOCK_FIGURES, SEARCHED, STAGES_MEASURES
 from rebecsim.studies.scenario import (
     MAX_RUNS,
@@ -48,7 +47,6 @@ from rebecsim.studies.scenario import (
     Unique,
     among,
     named_by,
-    settings_of,
     within,
 )
 
@@ -113,49 +111,6 @@ class DecisionTable(Table):
         return self.measured or self.charged_by == "clock"
 
 
-class SolverTable(Table):
-    """Limits and settings of the managers that have a solver."""
-
-    limit: Annotated[float, within(1e-6, 10**4, "deterministic seconds")] = Field(
-        0.02,
-        description="limit of a decision in CP-SAT's deterministic time, which counts search steps "
-        "and is the same on every machine: 0.02 takes 0.2 s to 2 s",
-    )
-    rules_first: bool = Field(
-        True,
-        description="search from a list schedule, and use it if it is provably optimal; false: "
-        "search every decision from scratch",
-    )
-    seconds: Annotated[float, within(0.001, 10**6, "seconds")] = Field(
-        60.0,
-        description="limit of a decision of MILP, by the wall clock: runs that reach it do not "
-        "repeat",
-    )
-    step: Annotated[int, within(1, 10**6, "seconds")] = Field(
-        1, description="MILP: tasks start at multiples of this"
-    )
-    replan: bool = Field(
-        False, description="also replan when a task has ended earlier or later than expected"
-    )
-    most_tasks: Annotated[int, within(1, 10**9, "tasks")] = Field(
-        4000,
-        description="most tasks to place that are searched from a list schedule; with more, the "
-        "list schedule is used, and the decision counts as cut short",
-    )
-
-    @property
-    def settings(self) -> SolverSettings:
-        """The settings that managers take."""
-        return SolverSettings(
-            limit=self.limit,
-            rules_first=self.rules_first,
-            seconds=self.seconds,
-            step=self.step * SECOND,
-            replans=self.replan,
-            most_tasks=self.most_tasks,
-        )
-
-
 class BudgetsTable(Table):
     """How WFBB-RM divides laxity."""
 
@@ -164,37 +119,6 @@ class BudgetsTable(Table):
         description="sub-deadlines as algorithm 7.3 prints them: all parents of a dummy get its "
         "own, even if they have other children",
     )
-
-
-class HadoopTable(Table):
-    """Hadoop 1, where TaskTrackers ask for tasks by heartbeats."""
-
-    heartbeat: Annotated[float, within(0.001, 10**4, "seconds")] = Field(
-        3.0, description="period of a TaskTracker's heartbeats"
-    )
-    overhead: Annotated[float, within(0, 10**6, "seconds")] = Field(
-        12.0, description="extra time of each task"
-    )
-    transfer: Annotated[float, within(0, 10**6, "seconds")] = Field(
-        5.0, description="extra time of a map task without local data"
-    )
-    replicas: Annotated[int, within(1, 10**5)] = Field(
-        3, description="replicas of each input block"
-    )
-    job_task: Annotated[float, within(0, 10**6, "seconds")] = Field(
-        5.0,
-        description="time of a job's setup task, and of its cleanup task; 0: no such tasks",
-    )
-    slow_start: Annotated[float, within(0, 1)] = Field(
-        0.05,
-        description="EDF and FIFO: share of a job's maps that must end before its reduces take "
-        "slots; planned reduces wait for all maps",
-    )
-
-    @property
-    def settings(self) -> HadoopSettings:
-        """The settings of the simulated cluster."""
-        return settings_of(HadoopSettings, self, {"seconds": SECOND})
 
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]

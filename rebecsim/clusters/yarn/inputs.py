@@ -146,14 +146,12 @@ class RunSetup:
         return settings_of(
             YarnConfiguration,
             table,
-            {},
             scheduler=self.scheduler,
             placement=None if queues is not None else self._placement(),
             queues=queues,
             elasticity=settings_of(
                 Elasticity,
                 elasticity,
-                {},
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
                 elastic_percent=elasticity.node_percent,
                 memory_error=self._error(errors.memory),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.metrics import StepFunction, count_over_time
-from rebecsim.studies.cells import REPLICATION, Coded
+from rebecsim.studies.cells import Coded
 
 Integers = NDArray[np.int64]
 
@@ -29,11 +29,9 @@ _WHOLE = "int64"
 
 TABLES: Mapping[str, Mapping[str, str]] = {
     JOBS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "start", "end", "tasks", "longest"), _WHOLE),
     },
     TASKS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "container"), _WHOLE),
         "kind": "words",
         "locality": "words",
@@ -43,23 +41,19 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "elastic": "bool",
     },
     DECISIONS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "total", "accepted", "rejected", "reserved", "elastic"), _WHOLE),
     },
     RESERVATIONS: {
-        REPLICATION: _WHOLE,
         "node": "string",
         **dict.fromkeys(("job", "start"), _WHOLE),
         "end": "int64?",
     },
     OCCUPANCY: {
-        REPLICATION: _WHOLE,
         "time": _WHOLE,
         **dict.fromkeys(("memory", "cores", "elastic_memory"), "float64"),
         **dict.fromkeys(("containers", "reserved_memory"), "float64"),
     },
     NODES: {
-        REPLICATION: _WHOLE,
         "node": "string",
         **dict.fromkeys(("memory", "cores"), _WHOLE),
     },
@@ -177,8 +171,7 @@ def decision_table(run: Finished) -> dict[str, Any]:
 
 
 def _columns(table: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-    names = [name for name in TABLES[table] if name != REPLICATION]
-    return dict(zip(names, zip(*rows, strict=True), strict=True))
+    return dict(zip(TABLES[table], zip(*rows, strict=True), strict=True))
 
 
 def reservation_table(run: Finished) -> dict[str, Any]:
@@ -263,13 +256,11 @@ QUEUE_WAITS = "queue_waits"
 
 QUEUE_TABLES: Mapping[str, Mapping[str, str]] = {
     QUEUES: {
-        REPLICATION: _WHOLE,
         "queue": "string",
         "leaf": "bool",
         **dict.fromkeys(("guaranteed", "maximum"), _WHOLE),
     },
     QUEUE_JOBS: {
-        REPLICATION: _WHOLE,
         "job": _WHOLE,
         **dict.fromkeys(("queue", "user", "refused"), "string"),
         "submitted": _WHOLE,
@@ -277,13 +268,11 @@ QUEUE_TABLES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("killed", "wasted"), _WHOLE),
     },
     QUEUE_USAGE: {
-        REPLICATION: _WHOLE,
         "queue": "string",
         "time": _WHOLE,
         "memory": "float64",
     },
     KILLED: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "container"), _WHOLE),
         "kind": "words",
         "node": "string",
@@ -293,7 +282,6 @@ QUEUE_TABLES: Mapping[str, Mapping[str, str]] = {
         "wasted": _WHOLE,
     },
     QUEUE_WAITS: {
-        REPLICATION: _WHOLE,
         **dict.fromkeys(("queue", "reason"), "string"),
         "waited": _WHOLE,
     },

@@ -31,10 +31,9 @@ from rebecsim.errors import UserError
 from rebecsim.extras import REPORTS, require
 from rebecsim.web.answers import read_form
 from rebecsim.web.limits import STREAMS, BusyError, Quota, visitor
-from rebecsim.web.rendering import LONGEST_ERROR
+from rebecsim.web.rendering import shown_error
 from rebecsim.web.studies.sql import FILES
 from rebecsim.web.studies.study_process import ALIVE
-from rebecsim.wording import clipped
 
 if TYPE_CHECKING:
     from rebecsim.web.studies.run_views import RunViews
@@ -90,8 +89,7 @@ def _started(views: StudyViews, sent: dict[str, str]) -> Response:
     try:
         study = views.start(sent)
     except UserError as error:
-        said = clipped(str(error), LONGEST_ERROR)
-        return HTMLResponse(views.form(sent, applied=False, error=said), 400)
+        return HTMLResponse(views.form(sent, applied=False, error=shown_error(error)), 400)
     return RedirectResponse(f"/studies/{study}", 303)
 
 

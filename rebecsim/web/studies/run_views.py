@@ -20,7 +20,7 @@ from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.query import views
 from rebecsim.studies.stored_runs import RunDifference, compare_runs
-from rebecsim.web.rendering import LONGEST_ERROR, rendered
+from rebecsim.web.rendering import rendered, shown_error
 from rebecsim.web.studies.figures import FigureCache
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
@@ -122,8 +122,7 @@ class RunViews:
         try:
             answer = self._questions.ask(sql, self.finder.root)
         except UserError as error:
-            wrong = clipped(str(error), LONGEST_ERROR)
-            return self._sql_page(sql[:LONGEST_QUESTION], error=wrong), 400
+            return self._sql_page(sql[:LONGEST_QUESTION], error=shown_error(error)), 400
         return self._sql_page(sql, answer=answer), 200
 
     def write_answer(self, sql: str, out: Path) -> tuple[str, int] | None:
@@ -131,8 +130,7 @@ class RunViews:
         try:
             self._questions.write(sql, self.finder.root, out)
         except UserError as error:
-            wrong = clipped(str(error), LONGEST_ERROR)
-            return self._sql_page(sql[:LONGEST_QUESTION], error=wrong), 400
+            return self._sql_page(sql[:LONGEST_QUESTION], error=shown_error(error)), 400
         return None
 
     def difference(self, runs: list[str]) -> str:
@@ -161,7 +159,7 @@ class RunViews:
             with self.finder.naming():
                 figures = self._cache.figures(run.stored)
         except UserError as wrong:
-            error = clipped(str(wrong), LONGEST_ERROR)
+            error = shown_error(wrong)
         return {"figures": figures, "error": error, "stamp": len(run.stored.finished)}
 
     @property

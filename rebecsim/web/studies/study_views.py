@@ -13,7 +13,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies.executors import available_workers
 from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
 from rebecsim.studies.toml_edits import toml_text
-from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.rendering import UnknownPlaceError, rendered, shown_error
 from rebecsim.web.studies.forms import (
     GROUPS,
     FormField,
@@ -257,7 +257,7 @@ class StudyViews:
 
     def _named(self, text: str) -> str:
         """Shorten what is said, and name files by where they are below the directory."""
-        return clipped(self._runs.finder.without_root(text), LONGEST_ERROR)
+        return shown_error(self._runs.finder.without_root(text))
 
     def _find(self, study: str) -> StartedStudy:
         for each in self._started():

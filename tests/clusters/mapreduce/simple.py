@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from rebecsim.clusters.mapreduce.configuration import (
-    FileSystem,
-    HadoopSettings,
+    ClusterTable,
+    FailuresTable,
     MapReduceConfiguration,
-    NodeHardware,
+    OutageTable,
     VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import (
@@ -28,8 +29,18 @@ NOTHING = JobCosts(0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Tasks that take no time but to read, to write and to send."""
 
 EXACT = VariationTable(jitter=0.0, reduce_jitter=0.0)
-ROUND = NodeHardware(nodes=2, clock=1e6, disk_read=1e6, disk_write=1e6, link=1e6, latency=0)
-"""A cycle, or a byte, takes a microsecond."""
+ROUND = ClusterTable(
+    nodes=1,
+    replication=1,
+    clock=0.001,
+    disk_read=1e6 / MIB,
+    disk_write=1e6 / MIB,
+    link=0.008,
+    latency=0,
+    heartbeat=1,
+    first_heartbeats=0,
+)
+"""A node where a cycle, or a byte, takes a microsecond."""
 
 
 class FirstComeFirstServed(TaskScheduler):
@@ -86,12 +97,20 @@ def job(
 
 
 def cluster(
-    nodes: int = 4, racks: int = 1, variation: VariationTable = EXACT, **hadoop: object
+    nodes: int = 4, racks: int = 1, variation: VariationTable = EXACT, **keys: Any
 ) -> MapReduceConfiguration:
     """Make a cluster whose nodes are like those of the published one."""
-    return MapReduceConfiguration(
-        NodeHardware(nodes=nodes, racks=racks),
-        replace(HadoopSettings(), **hadoop),  # type: ignore[arg-type]
-        FileSystem(min(3, nodes)),
-        variation,
+    table = ClusterTable(nodes=nodes, racks=racks, replication=min(3, nodes), **keys)
+    return MapReduceConfiguration(table, variation)
+
+
+def with_keys(configuration: MapReduceConfiguration, **keys: object) -> MapReduceConfiguration:
+    """Change keys of the cluster, perhaps to values that no file can give."""
+    return replace(configuration, cluster=configuration.cluster.model_copy(update=keys))
+
+
+def failing(*outages: tuple[int, float, float | None]) -> FailuresTable:
+    """Make nodes fail: which, when, and when they work again (s)."""
+    return FailuresTable(
+        outages=tuple(OutageTable(node=node, start=start, end=end) for node, start, end in outages)
     )

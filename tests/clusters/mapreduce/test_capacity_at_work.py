@@ -8,14 +8,10 @@ import pytest
 
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
-    Failures,
-    FileSystem,
-    HadoopSettings,
+    ChangeTable,
+    ClusterTable,
     MapReduceConfiguration,
-    NodeHardware,
-    Outage,
     Speculation,
-    TimedChange,
     VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
@@ -29,6 +25,7 @@ from tests.clusters.mapreduce.recorded_capacity import (
     RecordedScheduler,
     WaitsAgain,
 )
+from tests.clusters.mapreduce.simple import failing
 
 SECOND = 1_000_000
 SETTINGS = {
@@ -72,9 +69,7 @@ def decided(configuration: MapReduceConfiguration, **settings: object) -> Record
 
 def cluster(**others: object) -> MapReduceConfiguration:
     return MapReduceConfiguration(
-        hardware=NodeHardware(nodes=6, racks=2),
-        hadoop=HadoopSettings(map_slots=2, reduce_slots=1, expiry=20 * SECOND),
-        files=FileSystem(replication=2),
+        ClusterTable(nodes=6, racks=2, map_slots=2, reduce_slots=1, expiry=20, replication=2),
         **others,  # type: ignore[arg-type]
     )
 
@@ -83,7 +78,7 @@ def cluster(**others: object) -> MapReduceConfiguration:
     ("configuration", "seen"),
     [
         (cluster(), Heartbeat),
-        (cluster(failures=Failures((Outage(1, 20 * SECOND, 90 * SECOND),))), WaitsAgain),
+        (cluster(failures=failing((1, 20, 90))), WaitsAgain),
         (
             cluster(
                 variation=VariationTable(slow_nodes=0.2, node_slowdown=4.0),
@@ -93,7 +88,7 @@ def cluster(**others: object) -> MapReduceConfiguration:
         ),
         (
             cluster(
-                changes=(TimedChange(30 * SECOND, {"queue.long.maximum-capacity": 60}),),
+                changes=(ChangeTable(at=30, settings={"queue.long.maximum-capacity": 60}),),
             ),
             Configured,
         ),

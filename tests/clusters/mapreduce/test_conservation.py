@@ -200,7 +200,7 @@ def require_tasks(each: Conserved) -> None:
 def require_slots(each: Conserved) -> None:
     """No node holds more slots than it has, and what queues hold is what attempts hold."""
     attempts, measured = each.recorded.measured.attempts, each.recorded.measured
-    classes = each.setup.configuration.class_of_nodes
+    classes = each.setup.configuration.cluster.class_of_nodes
     for node, of in enumerate(classes):
         for kind, slots in enumerate((of.map_slots, of.reduce_slots)):
             here = (attempts.node == node) & (attempts.kind == kind)
@@ -249,7 +249,7 @@ def test_random_scenarios_have_what_could_break_the_laws() -> None:
         outcomes["runs"] += 1
         outcomes["rejected"] += bool(each.recorded.rejections)
         outcomes["after"] += any(job.job.after is not None for job in each.run.jobs)
-        outcomes["classes"] += bool(each.setup.configuration.classes)
+        outcomes["classes"] += bool(each.setup.configuration.cluster.classes)
         outcomes["backups"] += each.recorded.measured.attempts.launched_backups > 0
         outcomes.update({attempt.outcome.name for attempt in each.run.attempts})
     assert outcomes["runs"] >= 90

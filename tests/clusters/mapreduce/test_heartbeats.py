@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -51,9 +50,7 @@ def test_the_slot_that_sends_a_heartbeat_is_filled_and_is_silent_then(firsts: li
 
 
 def told(sender: HeartbeatSender) -> MapReduceConfiguration:
-    settings = cluster(nodes=2)
-    hadoop = replace(settings.hadoop, heartbeats_of=sender, reports="at_once")
-    return replace(settings, hadoop=hadoop)
+    return cluster(nodes=2, heartbeats_of=sender, reports="at_once")
 
 
 def starts_by_slot(sender: HeartbeatSender) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
@@ -61,7 +58,7 @@ def starts_by_slot(sender: HeartbeatSender) -> Mapping[tuple[int, int], Sequence
     configuration = told(sender)
     found: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for each in run_mapreduce([job(1, 60, 0)], configuration, FirstComeFirstServed, 1).attempts:
-        phase = each.start % configuration.hadoop.heartbeat
+        phase = each.start % configuration.cluster.beat
         found[each.node, phase].append((each.start, each.end))
     return found
 
@@ -75,7 +72,7 @@ def test_maps_begin_at_the_heartbeats_of_their_node_or_slot(
 
 
 def test_a_slot_gets_a_map_at_its_first_heartbeat_after_it_has_become_free() -> None:
-    period = told("slot").hadoop.heartbeat
+    period = told("slot").cluster.beat
     for runs in starts_by_slot("slot").values():
         assert len(runs) > 1
         for (_, end), (start, _) in pairwise(sorted(runs)):

@@ -13,19 +13,26 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.clusters.mapreduce.attempts import AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
-    Failures,
+    ChangeTable,
+    FailuresTable,
     MapReduceConfiguration,
-    Outage,
     Speculation,
     SpeculationRule,
-    TimedChange,
     VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import JobInProgress, TrackerSlots
 from rebecsim.clusters.mapreduce.records import AttemptRecord, FinishedRun
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, Preemption
-from tests.clusters.mapreduce.simple import MAP, REDUCE, FirstComeFirstServed, cluster, job
+from tests.clusters.mapreduce.simple import (
+    MAP,
+    REDUCE,
+    FirstComeFirstServed,
+    cluster,
+    failing,
+    job,
+    with_keys,
+)
 from tests.examples import dear
 
 SECOND = 1_000_000
@@ -64,7 +71,7 @@ def require_complete(finished: FinishedRun) -> None:
 
 outages = st.lists(
     st.builds(
-        lambda node, start, length: Outage(node, start * SECOND, (start + length) * SECOND),
+        lambda node, start, length: (node, start, start + length),
         st.integers(0, 3),
         st.integers(0, 150),
         st.integers(1, 60),
@@ -75,11 +82,12 @@ outages = st.lists(
 
 @settings(max_examples=dear(25), deadline=None)
 @given(outages=outages, expiry=st.integers(1, 60), seed=st.integers(0, 9))
-def test_no_job_is_lost(outages: list[Outage], expiry: int, seed: int) -> None:
-    configuration = cluster(expiry=expiry * SECOND)
-    finished = run(replace(configuration, failures=Failures(tuple(outages))), seed=seed)
+def test_no_job_is_lost(outages: list[tuple[int, int, int]], expiry: int, seed: int) -> None:
+    configuration = cluster(expiry=expiry)
+    finished = run(replace(configuration, failures=failing(*outages)), seed=seed)
     require_complete(finished)
-    assert all(each in outages or each.end for each in finished.outages)
+    planned = {(node, start * SECOND, end * SECOND) for node, start, end in outages}
+    assert {(each.node, each.start, each.end) for each in finished.outages} <= planned
 
 
 def test_maps_run_again_whose_output_is_lost_while_somebody_needs_it() -> None:
@@ -88,8 +96,8 @@ def test_maps_run_again_whose_output_is_lost_while_somebody_needs_it() -> None:
     maps = [each for each in without.attempts if each.job == 1 and each.kind is MAP]
     ended = {each.number for each in maps if each.node == 0 and each.end < reduce.start}
     assert ended
-    failures = Failures((Outage(0, reduce.start + 1),))
-    finished = run(replace(cluster(slow_start=1.0, expiry=SECOND), failures=failures))
+    failures = failing((0, (reduce.start + 1) / SECOND, None))
+    finished = run(replace(cluster(slow_start=1.0, expiry=1), failures=failures))
     require_complete(finished)
     again = Counter(each.number for each in finished.attempts if each.job == 1 and each.kind is MAP)
     assert all(again[number] == 2 for number in ended)
@@ -103,7 +111,8 @@ def test_maps_run_again_whose_output_is_lost_while_somebody_needs_it() -> None:
 
 def test_an_attempt_is_lost_that_is_given_to_a_node_when_it_fails() -> None:
     given = next(each for each in run(cluster()).attempts if each.node == 2)
-    failures = Failures((Outage(2, given.start, given.start + 7 * SECOND),))
+    start = given.start / SECOND
+    failures = failing((2, start, start + 7))
     finished = run(replace(cluster(), failures=failures))
     require_complete(finished)
     (lost,) = [each for each in finished.attempts if each.outcome is LOST]
@@ -115,13 +124,13 @@ def test_outputs_that_nobody_needs_are_not_made_again() -> None:
     only_maps = [job(1, 20, 0)]
     without = run(cluster(), only_maps)
     late = max(each.end for each in without.attempts if each.node == 0) + SECOND // 2
-    failures = Failures((Outage(0, late),))
-    finished = run(replace(cluster(expiry=SECOND), failures=failures), only_maps)
+    failures = failing((0, late / SECOND, None))
+    finished = run(replace(cluster(expiry=1), failures=failures), only_maps)
     assert len(finished.attempts) == 20
 
 
 def test_a_node_that_comes_back_before_it_is_missed_begins_anew() -> None:
-    failures = Failures((Outage(0, 10 * SECOND, 12 * SECOND),))
+    failures = failing((0, 10, 12))
     finished = run(replace(cluster(), failures=failures))
     require_complete(finished)
     assert any(each.outcome is LOST for each in finished.attempts)
@@ -129,8 +138,8 @@ def test_a_node_that_comes_back_before_it_is_missed_begins_anew() -> None:
 
 
 def test_failures_are_drawn_for_each_node() -> None:
-    failures = Failures(mean_time_between=50 * SECOND, repair=5 * SECOND)
-    configuration = replace(cluster(nodes=5, expiry=10 * SECOND), failures=failures)
+    failures = FailuresTable(mean_time_between=50, repair=5)
+    configuration = replace(cluster(nodes=5, expiry=10), failures=failures)
     finished = run(configuration)
     require_complete(finished)
     assert len(finished.outages) > 2
@@ -141,9 +150,9 @@ def test_failures_are_drawn_for_each_node() -> None:
 
 
 def test_a_split_without_replicas_for_ever_is_an_error() -> None:
-    failures = Failures(tuple(Outage(node, SECOND) for node in (0, 1, 2)))
-    configuration = replace(cluster(expiry=SECOND), failures=failures)
-    configuration = replace(configuration, files=replace(configuration.files, replication=1))
+    failures = failing(*((node, 1, None) for node in (0, 1, 2)))
+    configuration = replace(cluster(expiry=1), failures=failures)
+    configuration = with_keys(configuration, replication=1)
     with pytest.raises(
         StuckJobsError, match=r"all replicas of a split of job_\d .* failures\.outages"
     ):
@@ -151,7 +160,7 @@ def test_a_split_without_replicas_for_ever_is_an_error() -> None:
 
 
 def test_a_cluster_without_nodes_that_work_is_an_error() -> None:
-    failures = Failures(tuple(Outage(node, 10 * SECOND) for node in range(4)))
+    failures = failing(*((node, 10, None) for node in range(4)))
     with pytest.raises(
         StuckJobsError, match="job_1, job_2, job_3 never end: all nodes have failed"
     ):
@@ -159,7 +168,7 @@ def test_a_cluster_without_nodes_that_work_is_an_error() -> None:
 
 
 def test_nodes_that_fail_too_often_are_an_error() -> None:
-    failures = Failures(mean_time_between=2 * SECOND, repair=SECOND)
+    failures = FailuresTable(mean_time_between=2, repair=1)
     with pytest.raises(StuckJobsError, match=r"200 attempts.*failures\.mean_time_between"):
         run(replace(cluster(nodes=3), failures=failures), [job(1, 1, size=1024 * 2**20)])
 
@@ -243,7 +252,7 @@ class Fickle(FirstComeFirstServed):
 
 
 def test_parameters_change_and_tasks_are_killed_for_others() -> None:
-    changes = (TimedChange(30 * SECOND, {"open": True}),)
+    changes = (ChangeTable(at=30, settings={"open": True}),)
     made: list[Fickle] = []
 
     def factory(trackers: Sequence[TrackerSlots]) -> Fickle:

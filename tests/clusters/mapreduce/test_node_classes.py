@@ -40,7 +40,7 @@ def scenario(cluster: dict[str, object], **keys: object) -> MapReduceScenario:
 
 def test_each_class_runs_no_more_than_its_slots() -> None:
     setup = RunSetup(scenario(MIXED), Path(), "fifo")
-    assert setup.scenario.cluster.slots == setup.configuration.slots == (5, 4)
+    assert setup.scenario.cluster.slots == (5, 4)
     assert setup.scenario.cluster.most_slots == (3, 2)
     run = setup.recorded(0)
     attempts = run.measured.attempts

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.job import JobPriority
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
@@ -41,8 +42,8 @@ def load(tmp_path: Path):
 def test_a_small_scenario_gets_the_defaults(load):
     scenario = load(GOOD)
     assert (scenario.compared_with, scenario.replications) == ("even", 10)
-    hardware = scenario.configuration(scenario.variants[0]).hardware
-    assert (hardware.nodes, hardware.clock, hardware.link) == (30, 2.5e9, 125e6)
+    rates = Rates.of(scenario.configuration(scenario.variants[0]).cluster)
+    assert (scenario.cluster.nodes, rates.cycles, rates.link) == (30, 2500, 125)
     shown = {each.name for each in STUDY.measures(scenario)}
     assert "response_ratio" in shown
     assert not shown & {"remote", "backups", "lost", "rejected"}
@@ -132,7 +133,7 @@ def test_settings_can_change_while_the_cluster_runs(load):
     )
     setup = RunSetup(load(GOOD + later), Path(), "even")
     assert list(setup.require_sense()) == []
-    assert [each.at for each in setup.configuration.changes] == [5_000_000]
+    assert [each.time for each in setup.configuration.changes] == [5_000_000]
 
 
 def test_a_file_of_settings_is_read_and_what_has_no_effect_is_named(load, tmp_path):

@@ -10,11 +10,8 @@ import pytest
 from rebecsim.clusters.mapreduce.cluster import cluster_model, run_mapreduce
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
 from rebecsim.clusters.mapreduce.configuration import (
-    SECOND,
-    Failures,
-    HadoopSettings,
+    FailuresTable,
     MapReduceConfiguration,
-    Outage,
     Speculation,
     SpeculationRule,
 )
@@ -41,12 +38,20 @@ from tests.clusters.mapreduce.simple import (
     ROUND,
     FirstComeFirstServed,
     cluster,
+    failing,
     job,
+    with_keys,
 )
 from tests.every_order import ends_of_every_order, explored_ends
 
-SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
-PLAIN = MapReduceConfiguration(ROUND, SLOTS)
+PLAIN = with_keys(
+    MapReduceConfiguration(ROUND),
+    nodes=2,
+    replication=2,
+    map_slots=1,
+    reduce_slots=1,
+    heartbeat=3000,
+)
 TWO_QUEUES = CapacitySettings(
     queues={name: CapacityQueueSettings(capacity=50, user_limit_factor=2) for name in "ab"},
     init_poll_interval=3000,
@@ -173,12 +178,8 @@ def test_a_queue_that_is_passed_over_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert "got a map slot and has 2 of 1, while queue" in result.path.breach.text
 
 
-FAILS = replace(
-    PLAIN,
-    hadoop=replace(SLOTS, expiry=6 * SECOND),
-    failures=Failures((Outage(0, 4 * SECOND, 10 * SECOND),)),
-)
-MAY_FAIL = replace(FAILS, failures=Failures(mean_time_between=SECOND, repair=9 * SECOND))
+FAILS = replace(with_keys(PLAIN, expiry=6.0), failures=failing((0, 4, 10)))
+MAY_FAIL = replace(FAILS, failures=FailuresTable(mean_time_between=1, repair=9))
 BACKUPS = replace(
     PLAIN,
     variation=EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 20.0}),
@@ -214,9 +215,8 @@ def test_brute_force_finds_the_same_with_a_failure() -> None:
 def test_an_output_that_is_lost_and_not_made_again_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hadoop = replace(FAILS.hadoop, slow_start=1.0)
-    failures = Failures((Outage(0, 6 * SECOND, 12 * SECOND),))
-    configuration = replace(FAILS, hadoop=hadoop, failures=failures)
+    failures = failing((0, 6, 12))
+    configuration = replace(with_keys(FAILS, slow_start=1.0), failures=failures)
     made = cut(jobs_of(3, reduces=1), JobQueueTaskScheduler, configuration)
     assert explored(made).verdict == "satisfied"
     monkeypatch.setattr(JobTracker, "_run_missing_again", lambda self, run: None)
@@ -230,8 +230,7 @@ def test_a_backup_beside_its_task_is_found(monkeypatch: pytest.MonkeyPatch) -> N
         return right(rule, job, kind, TrackerSlots(9, 0, 0, 0), now)
 
     monkeypatch.setattr(BackupRule, "backup_for", anywhere)
-    hadoop = replace(SLOTS, map_slots=2)
-    made = cut(jobs_of(2), FirstComeFirstServed, replace(BACKUPS, hadoop=hadoop))
+    made = cut(jobs_of(2), FirstComeFirstServed, with_keys(BACKUPS, map_slots=2))
     result = explored(made)
     assert result.verdict == "assertion failed"
     assert result.path is not None
@@ -244,8 +243,8 @@ def test_a_whole_cluster_is_explored_as_it_is_simulated(rule: SpeculationRule) -
     """With its devices and its network, a node that fails, and backups: all of it is state."""
     slow = EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 8.0})
     configuration = replace(
-        cluster(nodes=2, variation=slow, expiry=SECOND),
-        failures=Failures((Outage(0, 20 * SECOND, 40 * SECOND),)),
+        cluster(nodes=2, variation=slow, expiry=1),
+        failures=failing((0, 20, 40)),
         speculation=Speculation(rule=rule, patience=1.0, cap=1.0, slow_task=1.0, slow_node=0.0),
     )
     jobs = [job(1, 3, 1, size=8 * MIB), job(2, 2, 1, size=8 * MIB)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -27,12 +26,8 @@ from rebecsim.clusters.mapreduce.cluster_state import (
     replica_for,
 )
 from rebecsim.clusters.mapreduce.configuration import (
-    Failures,
-    FileSystem,
-    HadoopSettings,
+    ClusterTable,
     MapReduceConfiguration,
-    Outage,
-    TimedChange,
     VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob
@@ -42,24 +37,25 @@ from rebecsim.simulation import simulate
 from tests.clusters.mapreduce.simple import (
     EXACT,
     MAP,
+    MIB,
     NOTHING,
     REDUCE,
     ROUND,
     FirstComeFirstServed,
     cluster,
     job,
+    with_keys,
 )
 
-AT_ONCE = HadoopSettings(heartbeat=1, first_heartbeats=1, sort_buffer=1000)
+AT_ONCE = MapReduceConfiguration(ROUND, EXACT, sampling=0)
 COSTS = replace(NOTHING, start=10.0, map=2.0, map_ratio=0.5, sort=4.0)
 RATES = Rates(cycles=1.0, read=1.0, link=1.0, written=2.0)
 
 
-def only_attempt(job: MapReduceJob, hadoop: HadoopSettings = AT_ONCE) -> AttemptRecord:
+def only_attempt(
+    job: MapReduceJob, configuration: MapReduceConfiguration = AT_ONCE
+) -> AttemptRecord:
     """Run a job on one node where a cycle and a byte take a microsecond; give its first map."""
-    configuration = MapReduceConfiguration(
-        replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
-    )
     return run_mapreduce([job], configuration, FirstComeFirstServed, 1).attempts[0]
 
 
@@ -78,7 +74,7 @@ def test_a_map_takes_what_its_steps_take(
     reduces: int, buffer: int, costs: JobCosts, times: tuple[int, ...]
 ) -> None:
     one = MapReduceJob(1, "one", "user", "queue", 0, (100,), reduces, costs)
-    found = only_attempt(one, replace(AT_ONCE, sort_buffer=buffer))
+    found = only_attempt(one, with_keys(AT_ONCE, sort_buffer=buffer / MIB))
     assert found.times == times
     assert found.end - found.start == sum(times)
 
@@ -86,10 +82,7 @@ def test_a_map_takes_what_its_steps_take(
 def test_a_reduce_takes_what_its_steps_take() -> None:
     costs = replace(NOTHING, start=10.0, merge=7.0, reduce_sort=30.0, reduce=2.0, reduce_ratio=0.5)
     one = MapReduceJob(1, "one", "user", "queue", 0, (100, 100), 1, costs)
-    hadoop = replace(AT_ONCE, slow_start=1.0, merge_buffer=150)
-    configuration = MapReduceConfiguration(
-        replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
-    )
+    configuration = with_keys(AT_ONCE, slow_start=1.0, merge_buffer=150 / MIB)
     run = run_mapreduce([one], configuration, FirstComeFirstServed, 1)
     (found,) = [each for each in run.attempts if each.kind is REDUCE]
     # both are fetched at once from the one disk; 200 bytes are merged, sorted, read and reduced
@@ -179,12 +172,12 @@ def test_replicas_are_on_different_nodes(
     nodes: int, racks: int, replication: int, placement: Any
 ) -> None:
     where = racks_of(nodes, min(racks, nodes))
-    files = FileSystem(min(replication, nodes), placement)
-    for hosts in place_blocks(5, where, files, Random(1)):
-        assert len(set(hosts)) == len(hosts) == files.replication
-        if placement == "hadoop" and files.replication > 1 and len(set(where)) > 1:
+    table = ClusterTable(nodes=nodes, replication=min(replication, nodes), placement=placement)
+    for hosts in place_blocks(5, where, table, Random(1)):
+        assert len(set(hosts)) == len(hosts) == table.replication
+        if placement == "hadoop" and table.replication > 1 and len(set(where)) > 1:
             assert where[hosts[0]] != where[hosts[1]]
-            if files.replication > 2 and where.count(where[hosts[1]]) > 1:
+            if table.replication > 2 and where.count(where[hosts[1]]) > 1:
                 assert where[hosts[1]] == where[hosts[2]]
 
 
@@ -208,45 +201,21 @@ def test_the_nearest_replica_is_read(
     assert replica_for(hosts, 0, [0, 0, 1, 1, 2, 2], drawn) == chosen
 
 
-def _with(
-    section: str, **changes: Any
-) -> Callable[[MapReduceConfiguration], MapReduceConfiguration]:
-    return lambda given: replace(given, **{section: replace(getattr(given, section), **changes)})
+def test_a_period_of_samples_is_not_negative() -> None:
+    with pytest.raises(UserError, match="sampling: should be at least 0"):
+        run_mapreduce([job(1, 1)], replace(cluster(), sampling=-1), FirstComeFirstServed, 1)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("keys", "message"),
     [
-        (_with("hardware", nodes=0), r"hardware\.nodes: should be more than 0, not 0"),
-        (_with("hardware", racks=9), r"hardware\.racks: there are more racks \(9\) than nodes"),
-        (_with("hardware", link=0.0), r"hardware\.link: should be more than 0"),
-        (_with("hardware", disk_read=float("nan")), r"hardware\.disk_read: should be more than 0"),
-        (_with("hardware", latency=-1), r"hardware\.latency: should be at least 0, not -1"),
-        (_with("hadoop", map_slots=0), r"hadoop\.map_slots: job_1 has maps, and there is no slot"),
-        (_with("hadoop", reduce_slots=0), r"hadoop\.reduce_slots: job_1 has reduces"),
-        (_with("hadoop", heartbeat=0), r"hadoop\.heartbeat: should be more than 0"),
-        (_with("hadoop", slow_start=1.5), r"hadoop\.slow_start: should be from 0 to 1, not 1\.5"),
-        (_with("files", replication=0), r"files\.replication: blocks without replicas"),
-        (_with("files", replication=5), r"files\.replication: 5 replicas need as many nodes"),
-        (_with("failures", outages=(Outage(7, 0),)), r"failures\.outages: there is no node 7"),
-        (_with("failures", outages=(Outage(1, 5, 5),)), "node 1 should fail at 0 or later, and"),
-        (_with("failures", repair=0), r"failures\.repair: should be more than 0"),
-        (lambda given: replace(given, sampling=-1), "sampling: should be at least 0"),
-        (
-            lambda given: replace(given, failures=Failures(mean_time_between=0)),
-            r"failures\.mean_time_between: should be more than 0",
-        ),
-        (
-            lambda given: replace(given, changes=(TimedChange(-1, {}),)),
-            "changes: at should be at least 0, not -1",
-        ),
+        ({"map_slots": 0}, r"cluster\.map_slots: job_1 has maps, and there is no slot"),
+        ({"reduce_slots": 0}, r"cluster\.reduce_slots: job_1 has reduces"),
     ],
 )
-def test_clusters_that_make_no_sense_are_errors(
-    change: Callable[[MapReduceConfiguration], MapReduceConfiguration], message: str
-) -> None:
+def test_jobs_need_slots(keys: dict[str, int], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        run_mapreduce([job(1, 1)], change(cluster()), FirstComeFirstServed, 1)
+        run_mapreduce([job(1, 1)], with_keys(cluster(), **keys), FirstComeFirstServed, 1)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.mapreduce.cluster_state import QueueTriggers
-from rebecsim.clusters.mapreduce.configuration import QueueCondition, TimedChange
+from rebecsim.clusters.mapreduce.configuration import ChangeTable, QueueCondition
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import RecordedRun
@@ -88,8 +88,10 @@ def test_long_jobs_have_the_slots_of_the_small_queue_once_it_is_empty() -> None:
 
 
 def test_a_condition_must_become_true_and_may_again() -> None:
-    change = TimedChange(0, {}, QueueCondition(queue="a", figure="waiting_maps", below=2))
-    triggers = QueueTriggers([change, TimedChange(5, {})])
+    change = ChangeTable(
+        settings={"a": 1}, when=QueueCondition(queue="a", figure="waiting_maps", below=2)
+    )
+    triggers = QueueTriggers([change, ChangeTable(settings={"a": 1}, at=5)])
     assert list(triggers.due()) == []  # nothing waits from the beginning on
     triggers.add("b", (0, 9, 0))
     triggers.add("a", (1, 3, 0))

@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.clusters.mapreduce.attempts import Rates
-from rebecsim.clusters.mapreduce.configuration import NodeHardware
+from rebecsim.clusters.mapreduce.configuration import ClusterTable
 from rebecsim.clusters.mapreduce.job import JobCosts
 from rebecsim.clusters.mapreduce.job_families import (
     BLOCK,
     RANDOM_FAMILIES,
-    Arrivals,
     drawn_jobs,
     mix_jobs,
     splits_of,
 )
 from rebecsim.clusters.mapreduce.workload import swim_job, workload_jobs
-from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
+from rebecsim.clusters.mapreduce.workload_tables import ArrivalsTable, MapReduceWorkload
 from rebecsim.workloads.swim import SwimJob
 
 SECOND = 1_000_000
@@ -81,22 +80,22 @@ def test_splits_hold_the_input(size, block):
 
 @pytest.mark.parametrize("law", ["fixed", "poisson", "bursts", "at_once"])
 def test_arrivals_come_in_order_and_not_before_the_first(law):
-    times = Arrivals(law, gap=2.0, burst=3, first=5.0).times(20, generator())
+    times = ArrivalsTable(law=law, gap=2.0, burst=3, first=5.0).times(20, generator())
     assert len(times) == 20
     assert times == sorted(times)
     assert times[0] >= 5 * SECOND
 
 
 def test_arrivals_follow_their_laws():
-    assert Arrivals("fixed", gap=0.5, first=1).times(3, generator()) == [
+    assert ArrivalsTable(law="fixed", gap=0.5, first=1).times(3, generator()) == [
         SECOND,
         1_500_000,
         2 * SECOND,
     ]
-    assert Arrivals("at_once", first=3).times(3, generator()) == [3 * SECOND] * 3
-    bursts = Arrivals("bursts", gap=60, burst=4).times(10, generator())
+    assert ArrivalsTable(law="at_once", first=3).times(3, generator()) == [3 * SECOND] * 3
+    bursts = ArrivalsTable(law="bursts", gap=60, burst=4).times(10, generator())
     assert list(Counter(bursts).values()) == [4, 4, 2]
-    poisson = np.diff(Arrivals("poisson", gap=2.0).times(20_000, generator())) / SECOND
+    poisson = np.diff(ArrivalsTable(law="poisson", gap=2.0).times(20_000, generator())) / SECOND
     assert poisson.mean() == pytest.approx(2.0, rel=0.03)
     assert poisson.std() == pytest.approx(2.0, rel=0.05)  # exponential: as large as the mean
 
@@ -153,7 +152,7 @@ def test_a_job_comes_after_the_one_before_it_of_its_user():
             ]
         }
     )
-    jobs = workload_jobs(workload, Path(), 1, 0, Rates.of(NodeHardware()))
+    jobs = workload_jobs(workload, Path(), 1, 0, Rates.of(ClusterTable()))
     second = 1_000_000
     assert [(job.user, job.submit, job.after) for job in jobs] == [
         ("ann", 5 * second, None),

@@ -17,7 +17,7 @@ from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.planning import matched, planning_problem
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from rebecsim.errors import UserError
 from tests.clusters.stages.jobs import job, map_reduce, task
@@ -28,13 +28,13 @@ NAMES = ("MRCP_RM", "MRCP_RM_AHEAD", "MRCP_RM_MATCHING", "MRCP_RM_MATCHING_AHEAD
 
 def planner(name: str, **options: Any) -> Any:
     """Give what makes a resource manager that searches, with settings of its own."""
-    return partial(stages_policy(name).manager, settings=SolverSettings(**options))
+    return partial(stages_policy(name).manager, settings=SolverTable().model_copy(update=options))
 
 
 def ran(
     name: str, jobs: Sequence[StageJob], resources: Sequence[StageResource], limit: float = 1.0
 ) -> FinishedStages:
-    return run_stages(jobs, resources, planner(name, limit=limit, step=1), FREE)
+    return run_stages(jobs, resources, planner(name, limit=limit, step=0.001), FREE)
 
 
 def late(run: FinishedStages) -> int:
@@ -142,7 +142,7 @@ def test_late_jobs_are_as_few_as_brute_force_finds_in_a_thousand_instances() -> 
 @pytest.mark.parametrize("name", ["MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD", "MILP"])
 def test_a_search_from_nothing_finds_the_fewest(name: str) -> None:
     """Nothing is left to rules that are tried before a search."""
-    maker = planner(name, limit=1.0, rules_first=False, step=1)
+    maker = planner(name, limit=1.0, rules_first=False, step=0.001)
     for number in range(12):
         jobs, resources, slots = small_instance(number)
         run = run_stages(jobs, resources, maker, FREE)
@@ -153,12 +153,12 @@ def test_a_search_from_nothing_finds_the_fewest(name: str) -> None:
 def test_an_integer_programme_on_a_grid_keeps_the_rules_and_has_a_bound() -> None:
     jobs = [job(0, 3, 40, *map_reduce([5, 7], [8]), arrival=0), job(1, 0, 30, *map_reduce([9], []))]
     for step in (1, 4):
-        maker = planner("MILP", rules_first=False, step=step)
+        maker = planner("MILP", rules_first=False, step=step / 1000)
         run = run_stages(jobs, identical_typed(1, 1, 1), maker, FREE)
         require_sound_schedule(jobs, identical_typed(1, 1, 1), run.ran.values())
         assert late(run) == 0
     long = [job(0, 0, 10**8, task(0, 5))]
-    maker = planner("MILP", rules_first=False, step=1)
+    maker = planner("MILP", rules_first=False, step=0.001)
     with pytest.raises(UserError, match="variables; the limit is 2000000; take longer"):
         run_stages(long, identical(1, 1), maker, FREE)
 
@@ -182,7 +182,7 @@ def test_what_rules_place_is_used_where_there_is_too_much_to_search(name: str) -
         job(2, 0, 11 * SECOND, task(0, 11 * SECOND), arrival=0),
     ]
     for most, fewest in ((4, 1), (3, 2)):
-        maker = planner(name, limit=1.0, step=1, most_tasks=most)
+        maker = planner(name, limit=1.0, step=0.001, most_tasks=most)
         run = run_stages(jobs, identical(2, 1), maker, FREE)
         assert late(run) == fewest
         assert [each.limited for each in run.decisions] == [most == 3]

@@ -13,12 +13,12 @@ from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
 from rebecsim.clusters.stages.hadoop import run_on_hadoop
-from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
+from rebecsim.clusters.stages.hadoop_tasks import HadoopTable
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.manager import MeanErrors
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from rebecsim.clusters.stages.study import STUDY
 from tests.clusters.stages.jobs import (
@@ -32,7 +32,7 @@ from tests.clusters.stages.jobs import (
 from tests.clusters.stages.test_estimates import SCENARIO, said, wrong_jobs
 
 FREE = DecisionCost(ChargedBy.NOTHING)
-SHORT = SolverSettings(0.001)
+SHORT = SolverTable(limit=0.001)
 NAMES = ("WFBB_PD_SL_TSP1", "EDF", "MINEDF_WC", "MLF", "MRCP_RM_AHEAD")
 
 
@@ -99,7 +99,7 @@ def test_without_errors_it_changes_nothing(
 def test_nor_does_it_on_hadoop_without_overheads(
     jobs: Sequence[StageJob], resources: tuple[StageResource, ...]
 ) -> None:
-    bare = HadoopSettings(heartbeat=2, overhead=0, transfer=0, replicas=1, job_task=0)
+    bare = HadoopTable(heartbeat=0.002, overhead=0, transfer=0, replicas=1, job_task=0)
     plain, handled = (
         run_on_hadoop(jobs, resources, stages_policy(each).manager, bare, FREE, SHORT).ran
         for each in ("HCP_RM", "PSEH_HCP_RM")
@@ -122,7 +122,7 @@ def test_it_learns_overheads_of_hadoop() -> None:
         job(0, 0, 90, *map_reduce([4], [])),
         job(1, 20, 99, *map_reduce([4], []), arrival=20),
     ]
-    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1, job_task=0)
+    hadoop = HadoopTable(heartbeat=0.01, overhead=0.003, transfer=0, replicas=1, job_task=0)
     seen = {}
 
     class Seeing(stages_policy("PSEH_HCP_RM").manager):

@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.estimates import (
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.resources import Assignment, StageResource, identical
 from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
@@ -107,7 +107,7 @@ def test_nothing_but_estimates_changes(
 def maker(name: str, *, replans: bool = False) -> ManagerMaker:
     manager = stages_policy(name).manager
     if name.startswith(("MRCP", "HCP")):
-        short = SolverSettings(0.001, replans=replans)
+        short = SolverTable(limit=0.001, replan=replans)
         return lambda resources: manager(resources, settings=short)
     return manager
 

@@ -13,11 +13,11 @@ from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.clusters.stages.checking import BrokenScheduleError, require_slots
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.hadoop import run_on_hadoop
-from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings, JobTask, JobTaskQueue
+from rebecsim.clusters.stages.hadoop_tasks import HadoopTable, JobTask, JobTaskQueue
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.resources import (
     Assignment,
     Locality,
@@ -38,8 +38,8 @@ from tests.clusters.stages.jobs import (
 )
 
 FREE = DecisionCost(ChargedBy.NOTHING)
-BARE = HadoopSettings(heartbeat=1, overhead=0, transfer=0, replicas=1, job_task=0)
-SHORT = SolverSettings(0.005)
+BARE = HadoopTable(heartbeat=0.001, overhead=0, transfer=0, replicas=1, job_task=0)
+SHORT = SolverTable(limit=0.005)
 NAMES = ("HCP_RM", "MRCP_RM_AHEAD", "EDF", "FIFO")
 
 
@@ -47,7 +47,7 @@ def ran(
     name: str,
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
-    hadoop: HadoopSettings = BARE,
+    hadoop: HadoopTable = BARE,
     cost: DecisionCost = FREE,
 ) -> FinishedStages:
     return run_on_hadoop(jobs, resources, stages_policy(name).manager, hadoop, cost, SHORT)
@@ -59,12 +59,12 @@ def ran(
     jobs=job_lists(map_reduces()),
     resources=typed_resources,
     hadoop=st.builds(
-        HadoopSettings,
-        heartbeat=st.integers(1, 5),
-        overhead=st.integers(0, 3),
-        transfer=st.integers(0, 4),
+        HadoopTable,
+        heartbeat=st.sampled_from([0.001, 0.002, 0.005]),
+        overhead=st.sampled_from([0.0, 0.001, 0.003]),
+        transfer=st.sampled_from([0.0, 0.001, 0.004]),
         replicas=st.integers(1, 3),
-        job_task=st.sampled_from([0, 1, 4]),
+        job_task=st.sampled_from([0.0, 0.001, 0.004]),
     ),
     cost=st.sampled_from([FREE, DecisionCost()]),
 )
@@ -72,7 +72,7 @@ def test_every_run_keeps_the_rules(
     name: str,
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
-    hadoop: HadoopSettings,
+    hadoop: HadoopTable,
     cost: DecisionCost,
 ) -> None:
     run = ran(name, jobs, resources, hadoop, cost)  # which is checked in there
@@ -86,7 +86,7 @@ def test_every_run_keeps_the_rules(
 def test_tasks_wait_for_heartbeats_and_take_longer_than_they_say() -> None:
     """Heartbeats come each 10 ms, and what has ended is heard of by the next one."""
     jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
-    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1, job_task=0)
+    hadoop = HadoopTable(heartbeat=0.01, overhead=0.003, transfer=0, replicas=1, job_task=0)
     run = ran("HCP_RM", jobs, identical_typed(1, 1, 1), hadoop)
     where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
     assert [(each.start, each.end) for each in where] == [(0, 7), (10, 17)]
@@ -96,7 +96,7 @@ def test_tasks_wait_for_heartbeats_and_take_longer_than_they_say() -> None:
 def test_a_job_is_set_up_before_its_tasks_and_cleaned_up_behind_them() -> None:
     """A TaskTracker gets nothing else with such a task; it takes a slot for maps if one is free."""
     jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
-    hadoop = replace(BARE, heartbeat=10, job_task=7)
+    hadoop = BARE.model_copy(update={"heartbeat": 0.01, "job_task": 0.007})
     for name in ("HCP_RM", "EDF"):
         run = ran(name, jobs, identical_typed(1, 1, 1), hadoop)
         where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
@@ -141,7 +141,7 @@ def test_early_reduces_hold_slots_where_jobs_come_in_order_and_not_in_plans() ->
 
 def test_a_map_takes_longer_without_its_data_and_plans_know_that() -> None:
     locality = Locality(4, 1, 50, (0,))
-    hadoop = HadoopSettings(heartbeat=1, overhead=0, transfer=50, replicas=1, job_task=0)
+    hadoop = HadoopTable(heartbeat=0.001, overhead=0, transfer=0.05, replicas=1, job_task=0)
     jobs = [job(each, 0, 900, *map_reduce([5], []), arrival=0) for each in range(3)]
     for name in ("HCP_RM", "EDF"):
         run = ran(name, jobs, identical_typed(4, 1, 1), hadoop)

@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.managers.registry import (
     stages_policies,
     stages_policy,
 )
-from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.managers.searching import SolverTable
 from rebecsim.clusters.stages.measures import (
     CLOCK_FIGURES,
     STAGES_MEASURES,
@@ -89,7 +89,7 @@ def test_all_managers_see_the_same_jobs(tmp_path: Path) -> None:
 def test_what_a_run_keeps_belongs_together(rows: dict[str, Rows]) -> None:
     for each in rows.values():
         jobs, tasks, decisions = (each.tables[name] for name in TABLES)
-        assert set(jobs) == set(TABLES["jobs"])
+        assert list(jobs) == [REPLICATION, *TABLES["jobs"]]
         assert len(jobs["job"]) == 2 * 6
         first = np.asarray(tasks[REPLICATION]) == 0
         for job in range(6):
@@ -249,7 +249,7 @@ def test_solvers_are_told_what_the_scenario_says(tmp_path: Path) -> None:
     text = SCENARIO.replace('"EDF"', '"MRCP_RM"') + "[solver]\nlimit = 0.5\nstep = 3\n"
     setup = load(written(tmp_path, text)).plan().cells[2].setup
     manager = setup.maker()(setup.resources())
-    assert manager.settings == SolverSettings(0.5, True, 60.0, 3000)
+    assert manager.settings == SolverTable(limit=0.5, step=3)
 
 
 def test_what_comes_first_may_not_count(tmp_path: Path) -> None:

@@ -10,64 +10,58 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.batch.machine import Job
-from rebecsim.errors import UserError
+from rebecsim.studies.scenario import Table, within
 
-BackfillOrder = Literal["queue", "shortest"]
-BACKFILL_ORDERS: tuple[BackfillOrder, ...] = get_args(BackfillOrder)
-
-
-UsageOf = Literal["running", "ended"]
-USAGES: tuple[UsageOf, ...] = get_args(UsageOf)
+MOST_SECONDS = 2**53
 
 
-@dataclass(frozen=True, kw_only=True)
-class PolicySettings(Constant):
-    """The numbers that policies go by; each policy looks at those that concern it."""
+class Settings(Table):
+    """The numbers that policies go by."""
 
-    backfill_order: BackfillOrder = "queue"
-    """In which order EASY tries jobs behind the head: the queue's, or the shortest estimate first
-    (of equals the one submitted first)."""
+    backfill_order: Literal["queue", "shortest"] = Field(
+        "queue", description="EASY: which jobs are tried first"
+    )
+    usage: Literal["running", "ended"] = Field(
+        "running",
+        description="fairshare: usage accrues while jobs run, or counts when they have ended",
+    )
+    half_life: Annotated[int | None, within(1, MOST_SECONDS, "seconds")] = Field(
+        None, description="fairshare: until usage counts half"
+    )
+    window: Annotated[int | None, within(1, MOST_SECONDS, "seconds")] = Field(
+        None, description="fairshare: until usage is forgotten"
+    )
+    refresh: Annotated[int, within(1, MOST_SECONDS, "seconds")] = Field(
+        3600, description="fairshare: between two looks at the usage"
+    )
 
-    usage: UsageOf = "running"
-    """Fairshare: usage accrues while jobs run (Toth and Klusacek, JSSPP 2014), or a job counts with
-    all its processor seconds when it has ended, as in the simulator Alea."""
 
-    half_life: int | None = None
-    """Fairshare: seconds after which past usage counts half, again and again; None: never."""
+class PolicySettings(Settings, Constant):
+    """The numbers that policies go by; each policy looks at those that concern it.
 
-    window: int | None = None
-    """Fairshare: usage counts for so many seconds, after the end of the job where only `ended` jobs
-    count; None: for ever."""
+    EASY tries jobs behind the head in the order of the queue, or the shortest estimate first (of
+    equals the one submitted first). Usage accrues while jobs run (Toth and Klusacek, JSSPP 2014),
+    or a job counts with all its processor seconds when it has ended, as in the simulator Alea.
+    Between two looks at the usage, a job keeps the place in the queue that its user's usage gave it
+    when it was submitted.
+    """
 
-    refresh: int = 3600
-    """Fairshare: seconds between two looks at the usage; in between, a job keeps the place in the
-    queue that its user's usage gave it when it was submitted."""
-
-    clock_lead: int = 0
+    clock_lead: int = Field(0, ge=0)
     """Fairshare: seconds that the scheduler's clock, by whose multiples usage is looked at and
     halved, has run when the first job is submitted."""
 
-    queue_priorities: Mapping[int, int] = field(default_factory=dict, hash=False)
+    queue_priorities: Mapping[int, int] = {}
     """Priority: rank of each queue of the log, the smallest first; the queue's number if it is not
     given."""
 
-    def __post_init__(self) -> None:
-        if self.backfill_order not in BACKFILL_ORDERS:
-            known = ", ".join(BACKFILL_ORDERS)
-            raise UserError(f"no backfill order {self.backfill_order!r}; known are {known}")
-        if self.usage not in USAGES:
-            raise UserError(f"no usage of {self.usage!r} jobs; known are {', '.join(USAGES)}")
-        for name in ("half_life", "window", "refresh"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UserError(f"{name} is {value}; give it at least 1 s")
-        if self.clock_lead < 0:
-            raise UserError(f"clock_lead is {self.clock_lead}; give it 0 s or more")
+    def __hash__(self) -> int:
+        return hash((self.usage, self.half_life, self.window, self.refresh))
 
 
 class _Account(StatePart):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rebecsim.metrics.metric import BatchMetrics, FairnessMetrics
@@ -106,9 +106,7 @@ def group_table(kind: str, groups: Mapping[int, BatchMetrics], labels: Mapping[i
 
 def figures_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table of figures only."""
-    table = Table()
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    table = Table(*(Column(each, justify="right") for each in headings))
     for row in rows:
         table.add_row(*row)
     return table

@@ -17,7 +17,8 @@ from rebecsim.clusters.kit.report import (
     values_of,
 )
 from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
-from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns
+from rebecsim.clusters.mapreduce.job import SECOND
+from rebecsim.clusters.mapreduce.report.tables import StoredRuns
 from rebecsim.clusters.mapreduce.tables import DEVICE_COLUMNS
 from rebecsim.report.figures import (
     BLUE,

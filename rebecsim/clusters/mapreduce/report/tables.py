@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.mapreduce.columns import JobColumns, job_columns
+from rebecsim.clusters.mapreduce.job import SECOND
 from rebecsim.clusters.mapreduce.measures import (
     MAPREDUCE_MEASURES,
     MeasuredRun,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.results import Results
 
-SECOND = 1_000_000
 """Microseconds."""
 
 
@@ -119,7 +119,7 @@ def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, ND
     """
     results.require(cell, {name: TABLES[name]})
     table = read_table(results, cell, name)
-    return {column: values_of(table, column) for column in TABLES[name]}
+    return {column: values_of(table, column) for column in table.column_names}
 
 
 def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = "") -> list[float]:
@@ -209,11 +209,7 @@ def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:
 
 def _families(runs: Mapping[str, MeasuredRun]) -> Table:
     """Show a row for each figure, queue and family."""
-    table = Table()
-    for heading in ("", "Queue", "Family"):
-        table.add_column(heading)
-    for name in runs:
-        table.add_column(name, justify="right")
+    table = Table("", "Queue", "Family", *(Column(name, justify="right") for name in runs))
     pairs = sorted(
         {
             pair

@@ -12,7 +12,13 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.actors import Constant
-from rebecsim.clusters.mapreduce.job import JobInProgress, Locality, SlotKind, TrackerSlots
+from rebecsim.clusters.mapreduce.job import (
+    MILLISECOND,
+    JobInProgress,
+    Locality,
+    SlotKind,
+    TrackerSlots,
+)
 from rebecsim.clusters.mapreduce.schedulers.capacity_file import (
     changed,
     is_idle,
@@ -84,7 +90,6 @@ class Delay(Constant):
         return min(left, self.nodes) * self.factor
 
 
-_MICROSECONDS = 1000  # of a millisecond
 PLACES: dict[QueueOrder, Callable[[SlotUsage], float]] = {
     QueueOrder.CAPACITY: lambda usage: usage.ratio(),
     QueueOrder.BACKLOG: lambda usage: -usage.backlog,
@@ -190,7 +195,7 @@ class CapacityTaskScheduler(TaskScheduler):
         self._set_up()
 
     def _set_up(self) -> None:
-        self.poll_interval = self.settings.init_poll_interval * _MICROSECONDS
+        self.poll_interval = self.settings.init_poll_interval * MILLISECOND
         self._delay = Delay.of(self.settings, len(self._alive()))
 
     def _alive(self) -> list[TrackerSlots]:

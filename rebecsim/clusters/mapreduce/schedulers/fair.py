@@ -13,6 +13,8 @@ from pathlib import Path
 from rebecsim.actors import StatePart
 from rebecsim.clusters.kit.hadoop import Claim, fair_shares
 from rebecsim.clusters.mapreduce.job import (
+    MILLISECOND,
+    SECOND,
     JobInProgress,
     JobPriority,
     Locality,
@@ -201,7 +203,6 @@ class LocalityWaits(StatePart):
         self._skipped.pop(job, None)
 
 
-_SECOND = 1_000_000  # microseconds
 _PARTS = 1000  # of a slot: fair shares are no whole slots
 
 
@@ -217,9 +218,9 @@ def set_fair_shares(pools: Collection[PoolShare], slots: int) -> None:
 def missing(pool: PoolShare, fair_timeout: float, now: int) -> int:
     """Give how many slots are to be freed for a pool."""
     due = 0
-    if now - pool.at_least > pool.timeout * _SECOND:
+    if now - pool.at_least > pool.timeout * SECOND:
         due = pool.wanted_least - pool.running
-    if now - pool.at_half > fair_timeout * _SECOND:
+    if now - pool.at_half > fair_timeout * SECOND:
         due = max(due, int(min(pool.fair_share, pool.demand)) - pool.running)
     return max(due, 0)
 
@@ -250,9 +251,6 @@ def to_kill(
             left[name] -= 1
             chosen.append(Preemption(job, kind, number))
     return chosen
-
-
-_MICROSECONDS = 1000  # of a millisecond
 
 
 class FairTaskScheduler(TaskScheduler):
@@ -357,7 +355,7 @@ class FairTaskScheduler(TaskScheduler):
 
     def poll(self, now: int) -> Sequence[Preemption]:
         """Update starved pools; at each preemption interval, return tasks of others to kill."""
-        interval = self.settings.preemption_interval * _MICROSECONDS
+        interval = self.settings.preemption_interval * MILLISECOND
         is_due = now - self._last_preemption >= interval
         if is_due:
             self._last_preemption = now
@@ -390,9 +388,9 @@ class FairTaskScheduler(TaskScheduler):
     def _set_up(self) -> None:
         settings = self.settings
         preempts = settings.preemption
-        self.poll_interval = settings.update_interval * _MICROSECONDS if preempts else None
-        self._waits.node = settings.locality_delay_node * _MICROSECONDS
-        self._waits.rack = settings.locality_delay_rack * _MICROSECONDS
+        self.poll_interval = settings.update_interval * MILLISECOND if preempts else None
+        self._waits.node = settings.locality_delay_node * MILLISECOND
+        self._waits.rack = settings.locality_delay_rack * MILLISECOND
 
     def _choose_jobs(self) -> None:
         """Start waiting jobs in their order, within the limits of pools and users."""

@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.managers.searching import (
     SearchingManager,
     SearchResult,
     SearchStatus,
-    SolverSettings,
+    SolverTable,
     cp_model,
     solve,
     work_of,
@@ -61,7 +61,7 @@ class TurnaroundManager(SearchingManager):
     def __init__(
         self,
         resources: Sequence[StageResource],
-        settings: SolverSettings | None = None,
+        settings: SolverTable | None = None,
         locality: Locality | None = None,
     ) -> None:
         super().__init__(resources, settings)
@@ -168,7 +168,7 @@ class _ProductModel:
         self._model.add_multiplication_equality(product, [factor, longest])
         self._model.minimize(product)
 
-    def result(self, settings: SolverSettings) -> _Plan:
+    def result(self, settings: SolverTable) -> _Plan:
         """Search; return the list schedule if nothing better is found before the limit.
 
         At an equal product the list schedule is better: jobs that do not affect it start early.

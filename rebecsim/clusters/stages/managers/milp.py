@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.stages.job import TaskKey, TaskKind
+from rebecsim.clusters.stages.job import SECOND, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.planning import (
     PendingJob,
     PlacedTasks,
@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.managers.planning import (
 from rebecsim.clusters.stages.managers.searching import (
     SearchingManager,
     SearchResult,
-    SolverSettings,
+    SolverTable,
 )
 from rebecsim.clusters.stages.resources import slot_count
 from rebecsim.errors import UserError
@@ -45,7 +45,7 @@ class IntegerProgramme(SearchingManager):
 
 
 def fewest_late_by_milp(
-    problem: PlanningProblem, known: PlacedTasks | None, settings: SolverSettings
+    problem: PlanningProblem, known: PlacedTasks | None, settings: SolverTable
 ) -> SearchResult:
     """Search a schedule with the fewest late jobs.
 
@@ -54,7 +54,7 @@ def fewest_late_by_milp(
     """
     from scipy.optimize import Bounds, milp  # not at each start of the program
 
-    programme = _Programme(problem, settings.step)
+    programme = _Programme(problem, round(settings.step * SECOND))
     if not programme.jobs:
         return SearchResult({})
     solution = milp(

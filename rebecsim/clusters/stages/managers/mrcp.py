@@ -21,7 +21,7 @@ from rebecsim.clusters.stages.managers.searching import (
     SearchingManager,
     SearchResult,
     SearchStatus,
-    SolverSettings,
+    SolverTable,
     cp_model,
     solve,
     work_of,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def fewest_late(
     problem: PlanningProblem,
     known: PlacedTasks | None,
-    settings: SolverSettings,
+    settings: SolverTable,
     matching: Mapping[TaskKey, int] | None = None,
 ) -> SearchResult:
     """Search a schedule with the fewest late jobs.
@@ -114,7 +114,7 @@ class _Search:
                 slots = self._problem.resources[number].slots_for(kinds[0])
                 self._limit(intervals, running, slots)
 
-    def result(self, settings: SolverSettings) -> SearchResult:
+    def result(self, settings: SolverTable) -> SearchResult:
         """Search; return the known schedule if nothing is found before the limit."""
         solver, ending = solve(self._model, settings)
         if ending is SearchStatus.NOTHING_FOUND:
@@ -181,7 +181,7 @@ class ConstraintManager(SearchingManager):
     matches_later: ClassVar[bool] = True
 
     def __init__(
-        self, resources: Sequence[StageResource], settings: SolverSettings | None = None
+        self, resources: Sequence[StageResource], settings: SolverTable | None = None
     ) -> None:
         super().__init__(resources, settings)
         cp_model()  # here, as it is not there or takes its time

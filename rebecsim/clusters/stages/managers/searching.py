@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
+
+from pydantic import Field
 
 from rebecsim.actors import Constant
 from rebecsim.clusters.stages.job import StageJob, TaskKey
@@ -25,6 +27,7 @@ from rebecsim.clusters.stages.managers.planning import (
 )
 from rebecsim.clusters.stages.resources import Assignment, StageResource
 from rebecsim.extras import require
+from rebecsim.studies.scenario import Table, within
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver
@@ -40,28 +43,35 @@ class SearchStatus(Enum):
     NOTHING_FOUND = "nothing was found until the limit"
 
 
-@dataclass(frozen=True, slots=True)
-class SolverSettings(Constant):
-    """How solvers search.
+class SolverTable(Table, Constant):
+    """Limits and settings of the managers that have a solver."""
 
-    Attributes:
-        limit: limit of a decision in CP-SAT's deterministic time, which counts search steps and is
-            the same on every machine; 0.02 takes 0.2 s to 2 s.
-        rules_first: start from a list schedule, and use it if it is provably optimal; otherwise
-            search every decision from scratch.
-        seconds: limit of HiGHS for a decision, by the wall clock.
-        step: step of start times in the integer programme (ms).
-        replans: also plan when a task has ended earlier or later than expected.
-        most_tasks: largest number of tasks to place that CP-SAT searches from a list schedule.
-            With more, it finds nothing before its limit, so the list schedule is used.
-    """
-
-    limit: float = 0.02
-    rules_first: bool = True
-    seconds: float = 60.0
-    step: int = 1000
-    replans: bool = False
-    most_tasks: int = 4000
+    limit: Annotated[float, within(1e-6, 10**4, "deterministic seconds")] = Field(
+        0.02,
+        description="limit of a decision in CP-SAT's deterministic time, which counts search steps "
+        "and is the same on every machine: 0.02 takes 0.2 s to 2 s",
+    )
+    rules_first: bool = Field(
+        True,
+        description="search from a list schedule, and use it if it is provably optimal; false: "
+        "search every decision from scratch",
+    )
+    seconds: Annotated[float, within(0.001, 10**6, "seconds")] = Field(
+        60.0,
+        description="limit of a decision of MILP, by the wall clock: runs that reach it do not "
+        "repeat",
+    )
+    step: Annotated[int, within(1, 10**6, "seconds")] = Field(
+        1, description="MILP: tasks start at multiples of this"
+    )
+    replan: bool = Field(
+        False, description="also replan when a task has ended earlier or later than expected"
+    )
+    most_tasks: Annotated[int, within(1, 10**9, "tasks")] = Field(
+        4000,
+        description="most tasks to place that are searched from a list schedule; with more, the "
+        "list schedule is used, and the decision counts as cut short",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ def cp_model() -> ModuleType:
     return cast("ModuleType", cp_model)
 
 
-def solve(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchStatus]:
+def solve(model: CpModel, settings: SolverTable) -> tuple[CpSolver, SearchStatus]:
     """Solve a model; return the solver and how the search ended.
 
     One thread, a fixed seed and a deterministic limit make the result repeatable. Raises
@@ -126,18 +136,18 @@ class SearchingManager(StageManager):
     defers: ClassVar[bool] = True
 
     def __init__(
-        self, resources: Sequence[StageResource], settings: SolverSettings | None = None
+        self, resources: Sequence[StageResource], settings: SolverTable | None = None
     ) -> None:
         super().__init__(resources)
         warm_up(resources)  # so that loading compiled loops does not count as time of a decision
-        self.settings = settings or SolverSettings()
+        self.settings = settings or SolverTable()
         self._jobs: dict[int, StageJob] = {}
         self._deferred: dict[int, StageJob] = {}
 
     @property
     def replans(self) -> bool:
         """Whether deviations from estimates start a decision."""
-        return self.settings.replans
+        return self.settings.replan
 
     def plan(
         self,

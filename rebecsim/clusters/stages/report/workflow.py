@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.clusters.kit.report import RED
 from rebecsim.clusters.stages.cluster import FinishedStages
@@ -217,9 +217,7 @@ def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> lis
 
 def shape_table(shape: WorkflowShape) -> Table:
     """Make the table of a workflow's size, depth, width and run time."""
-    table = Table(show_header=False)
-    table.add_column("", no_wrap=True)
-    table.add_column("", justify="right")
+    table = Table(Column(no_wrap=True), Column(justify="right"), show_header=False)
     dummies = f", {shape.dummies:,} of which take no time" if shape.dummies else ""
     longest = max(task.duration for task in shape.tasks)
     rows = (
@@ -239,10 +237,8 @@ def shape_table(shape: WorkflowShape) -> Table:
 
 def groups_table(shape: WorkflowShape) -> Table:
     """Give a row for each name of tasks."""
-    table = Table()
-    table.add_column("Tasks called")
-    for heading in ("Count", "Mean (s)", "Longest (s)", "Work (s)"):
-        table.add_column(heading, justify="right")
+    figures = ("Count", "Mean (s)", "Longest (s)", "Work (s)")
+    table = Table("Tasks called", *(Column(each, justify="right") for each in figures))
     for name, group in shape.groups.items():
         times = (_seconds(each) for each in (group.mean, group.longest, group.work))
         table.add_row(name, f"{group.count:,}", *times)
@@ -251,11 +247,9 @@ def groups_table(shape: WorkflowShape) -> Table:
 
 def outcome_table(runs: Mapping[str, FinishedStages]) -> Table:
     """Make a row for each resource manager: when the workflow ended, and how late."""
-    table = Table()
-    table.add_column("Manager", no_wrap=True)
-    for heading in ("Turnaround (s)", "To spare (s)", "Slots used (%)"):
-        table.add_column(heading, justify="right")
-    table.add_column("")
+    figures = ("Turnaround (s)", "To spare (s)", "Slots used (%)")
+    right = (Column(each, justify="right") for each in figures)
+    table = Table(Column("Manager", no_wrap=True), *right, "")
     for name, run in runs.items():
         measured = MeasuredStages(run)
         spare = 0.0 - float(measured.lateness[0])

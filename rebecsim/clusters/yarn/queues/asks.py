@@ -85,6 +85,15 @@ class Asks(StatePart, Generic[_Ask]):
             self._of[task] = found[alike]
         self.all = tuple(found.values())
 
+    @property
+    def pending(self) -> Resources:
+        """All that is asked for."""
+        memory = cores = 0
+        for ask in self.all:
+            memory += ask.count * ask.size.memory
+            cores += ask.count * ask.size.cores
+        return Resources(memory, cores)
+
     def correct(self, ask: _Ask, now: int, period: int) -> None:
         """Count wrong counts anew, if the AppMaster has sent a heartbeat since.
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 
 from rebecsim.clusters.kit.report import Course, Panel, over_time_figure, values_of
 from rebecsim.clusters.yarn.measures import QUEUE_FIGURES
@@ -223,11 +223,7 @@ def figure_text(value: float | None, decimals: int) -> str:
 
 def queue_figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
     """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
-    table = Table()
-    table.add_column("Queue")
-    table.add_column("")
-    for name in found:
-        table.add_column(name, justify="right")
+    table = Table("Queue", "", *(Column(name, justify="right") for name in found))
     for path in dict.fromkeys(path for figures in found.values() for path in figures):
         of_queue = [figures.get(path) for figures in found.values()]
         first = path

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rebecsim.report.tables import distribution_table, duration_text
@@ -33,9 +33,7 @@ def topology_view(name: str, racks: Sequence[Rack]) -> Group:
     alike = Counter((each.memory, each.cores, each.labels) for each in nodes)
     labelled = any(labels for _, _, labels in alike)
     columns = ("nodes", "memory (MB)", "cores", "in all (MB)", "in all (cores)")
-    table = Table()
-    for column in columns:
-        table.add_column(column, justify="right")
+    table = Table(*(Column(each, justify="right") for each in columns))
     if labelled:
         table.add_column("labels")
     for (memory, cores, labels), count in alike.items():

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rebecsim.clusters.kit.report import grid_across
@@ -111,10 +111,8 @@ def waits_lines(found: Waited) -> list[str]:
 
 def waits_table(found: Waited) -> Table:
     """Show what became of a job at the heartbeats where that changed."""
-    table = Table(title=Text(found.title, style="table.title"))
-    table.add_column("Time (s)", justify="right")
-    table.add_column("Node")
-    table.add_column("What became of it")
+    headings = Column("Time (s)", justify="right"), "Node", "What became of it"
+    table = Table(*headings, title=Text(found.title, style="table.title"))
     left_out = max(0, len(found.changes) - MOST_SHOWN)
     for place, (time, node, text) in enumerate(found.changes):
         if left_out and place == MOST_SHOWN // 2:
@@ -130,11 +128,8 @@ def reasons_table(runs: Mapping[str, Waited]) -> Table:
 
 
 def _reasons_table(runs: Mapping[str, Reasons]) -> Table:
-    table = Table(title=_TITLE)
-    table.add_column("Queue")
-    table.add_column("Reason")
-    for scheduler in runs:
-        table.add_column(Text(scheduler), justify="right")
+    right = (Column(Text(scheduler), justify="right") for scheduler in runs)
+    table = Table("Queue", "Reason", *right, title=_TITLE)
     last = ""
     for queue, reason in _by_queue(runs):
         if last and queue != last:

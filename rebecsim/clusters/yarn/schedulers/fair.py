@@ -432,7 +432,7 @@ class PoolQueue(StatePart):
     def __init__(self, shares: Shares, pools: Iterable[PoolTable]) -> None:
         self._shares = shares
         self._members = {
-            pool.name: _Members(pool.name, settings_of(Claim, pool, {}), shares) for pool in pools
+            pool.name: _Members(pool.name, settings_of(Claim, pool), shares) for pool in pools
         }
         self._known: dict[Application, tuple[int, int]] = {}
         self._order: list[tuple[Share, str, _Members]] = []

@@ -23,7 +23,7 @@ def wanted_in(cluster: FairCluster, queue: FairQueueState) -> Resources:
     """
     below = [wanted_in(cluster, child) for child in queue.children]
     there = [each for each in cluster.states.values() if each.leaf is queue and not each.has_left]
-    mine = [each.used.plus(each.pending) for each in there]
+    mine = [each.used.plus(each.asks.pending) for each in there]
     return total_of([*below, *mine]).least(queue.maximum)
 
 

@@ -95,7 +95,7 @@ class _Inside:
             mine = of_user.get(name, NONE)
             masters = each.user.masters[self._label]
             room = self._limit(each).minus(masters).minus(mine)
-            wanted = self._held(each).plus(each.pending)
+            wanted = self._held(each).plus(each.asks.pending)
             share = self._lesser(self._lesser(available, wanted), room).not_negative()
             found[each] = share
             available = available.minus(share)

@@ -141,7 +141,7 @@ class CapacityMonitor(StatePart):
         for each in leaf.ordered():
             if each.label == label:
                 reserved = each.reserved[label]
-                asked = each.pending.minus(reserved).not_negative()
+                asked = each.asks.pending.minus(reserved).not_negative()
                 wanted[each.user.name] = wanted.get(each.user.name, NONE).plus(asked)
         for name, asked in wanted.items():
             user = leaf.users.by_name[name]

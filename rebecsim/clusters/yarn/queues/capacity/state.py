@@ -239,20 +239,11 @@ class ApplicationState(UsedByLabel):
         self.kept: dict[ClusterNode, CapacityAsk] = {}
         self._noted = 0.0
 
-    @property
-    def pending(self) -> Resources:
-        """All that it asks for."""
-        memory = cores = 0
-        for ask in self.asks.all:
-            memory += ask.count * ask.size.memory
-            cores += ask.count * ask.size.cores
-        return Resources(memory, cores)
-
     def note(self, *, by_size: bool) -> None:
         """Note by what it is sorted in a fair order: its containers, reservations apart."""
         used = sum(have.memory for have in self.used.values())
         used -= sum(have.memory for have in self.reserved.values())
-        demand = used + self.pending.memory if by_size else 0
+        demand = used + self.asks.pending.memory if by_size else 0
         self._noted = used / log2(1 + demand) if demand else float(used)
 
     def charge(self, label: Label, more: Resources, now: int) -> None:

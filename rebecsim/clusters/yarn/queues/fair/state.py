@@ -197,19 +197,10 @@ class FairApplicationState(FairShared):
         """What it asks for, in order."""
         return tuple(ask.request for ask in self.asks.all if ask.count)
 
-    @property
-    def pending(self) -> Resources:
-        """All that it asks for, even if it may not run yet."""
-        memory = cores = 0
-        for ask in self.asks.all:
-            memory += ask.count * ask.size.memory
-            cores += ask.count * ask.size.cores
-        return Resources(memory, cores)
-
     def update_demand(self, *, by_size: bool) -> None:
         """Take note of what it has and asks for."""
         before = self.demand
-        self.demand = NONE if self.has_left else self.used.plus(self.pending)
+        self.demand = NONE if self.has_left else self.used.plus(self.asks.pending)
         if self.demand == before:
             return
         self.leaf.add_demand(self.demand.minus(before))
