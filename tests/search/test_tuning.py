@@ -66,7 +66,7 @@ def test_rounds_spend_no_more_than_the_budget(candidates: int, cells: int, each:
 
 
 def test_a_budget_that_is_too_small_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--budget 47: 4 candidates of 6 cells need at least 48"):
+    with pytest.raises(UserError, match=r"budget: 47 runs are too few: 4 candidates of 6 cells"):
         rounds_of(4, 6, 47)
 
 
@@ -254,14 +254,16 @@ def test_what_is_not_searched_is_averaged() -> None:
         ({"minimise": "nothing"}, "there is no measure 'nothing'"),
         ({"minimise": "a", "maximise": "b"}, "give one of minimise and maximise"),
         ({"over": {"policy": ["SJF"]}}, "there is no 'SJF'"),
-        ({"over": {"polcy": ["EDF"]}}, "there is no such key"),
+        ({"over": {"polcy": ["EDF"]}}, "over: polcy: there is no such key"),
+        ({"over": {"app_masters": [0, 1]}}, r"over: app_masters\[0\]: must be at least 1"),
         ({"budget": 5}, "need at least 16 runs"),
         ({"over": {"policy": ["EDF"], "queue_size": [4]}}, "one candidate only"),
     ],
 )
 def test_mistakes_are_named(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError, match=message) as raised:
         rs.tune(SMALL, **asked, progress=False)
+    assert "--" not in str(raised.value)  # a function has no options
 
 
 def test_runs_without_chance_are_compared_exactly() -> None:
