@@ -23,7 +23,7 @@ from rebecsim.search.sensitivity import (
 )
 from rebecsim.search.space import Candidate, Numbers, Question
 from rebecsim.studies.scenario_files import ScenarioText
-from tests.search.test_tuning import SMALL
+from tests.search.counted import SMALL
 
 
 def four_of_sobol_g(points: Numbers) -> Numbers:

@@ -14,10 +14,8 @@ import pytest
 import rebecsim as rs
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.errors import UserError
-from rebecsim.metrics import Metric
-from rebecsim.search.space import Candidate, Numbers, Question, read_over
+from rebecsim.search.space import Candidate, Question, read_over
 from rebecsim.search.tuning import choose, rounds_of
-from rebecsim.studies.study import PlannedCell
 from reproductions.dispatch.comparison import (
     MEASURED_RUNS,
     PUBLISHED_TABLES,
@@ -25,22 +23,7 @@ from reproductions.dispatch.comparison import (
     reproduction_scenarios,
 )
 from reproductions.framework import MOST_ERRORS, errors_apart
-from tests.search.counted import InMemory, searched
-
-SMALL: dict[str, Any] = {
-    "kind": "dispatch",
-    "name": "small",
-    "policies": ["EDF", "FIFO"],
-    "app_masters": [2, 3],
-    "queue_size": 12,
-    "epsilon": 2.0,
-    "ticks": 40,
-    "replications": 12,
-    "high_priority": {"probability": 10, "length": 0},
-    "arrivals": [{"pattern": "uniform", "count": 1}],
-    "lengths": [{"pattern": "nondet", "minimum": 1, "maximum": 6}],
-    "sweep": {"queue_size": [4, 12]},
-}
+from tests.search.counted import SMALL, Drawn, InMemory, drawn_plan, searched
 
 
 def question(budget: int, *over: str, measure: str = "deadline_misses") -> Question:
@@ -73,41 +56,19 @@ def test_a_budget_that_is_too_small_is_refused() -> None:
 # --- who is found, in runs whose truth is known --------------------------------------------------
 
 
-class Drawn:
-    """Figures of candidates that are drawn: known means, one error that all share, own errors."""
-
-    def __init__(self, means: Sequence[float], seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        shared = rng.normal(0, 5, 5_000)
-        self._rows = [mean + shared + rng.normal(0, 1, 5_000) for mean in means]
-        self.runs: dict[str, int] = {}
-
-    def run(self, cells: Sequence[PlannedCell], runs: int) -> None:
-        self.runs |= {cell.name: max(runs, self.runs.get(cell.name, 0)) for cell in cells}
-
-    def counts(
-        self, candidate: Candidate, metric: Metric, runs: int
-    ) -> tuple[Numbers, Numbers | None]:
-        size = int(candidate.values["queue_size"])
-        assert all(self.runs[cell.name] >= runs for cell in candidate.cells)
-        return np.stack([self._rows[size - 4][:runs] for _ in candidate.cells]), None
-
-
-def drawn_plan() -> Any:
-    sweep = {"queue_size": list(range(4, 16))}
-    values = {**SMALL, "policies": ["EDF"], "app_masters": [2], "sweep": sweep}
-    from rebecsim.clusters.kinds import find_kind
-    from rebecsim.studies.scenario import validated
-
-    return plan_scenario(validated(find_kind("dispatch").scenario, "small", values, {}))
+def drawn(means: Sequence[float], seed: int) -> Drawn:
+    """Runs with known means, one error that all cells share, and errors of their own."""
+    random = np.random.default_rng(seed)
+    shared = random.normal(0, 5, 500)
+    return Drawn(np.stack([mean + shared + random.normal(0, 1, 500) for mean in means]))
 
 
 def test_the_best_is_found_and_is_ruled_out_as_seldom_as_is_said() -> None:
     """A shared error of five times a run's own does no harm: candidates are compared in pairs."""
-    plan, means = drawn_plan(), [10 + 0.7 * abs(place - 5) for place in range(12)]
+    plan, means = drawn_plan(12), [10 + 0.7 * abs(place - 5) for place in range(12)]
     found = lost = told = 0
     for seed in range(200):
-        counted = Drawn(means, seed)
+        counted = drawn(means, seed)
         choice = choose(plan, question(12 * 20), counted, counted.run)
         spent = sum(counted.runs.values())
         assert spent == choice.used <= 12 * 20
@@ -121,10 +82,10 @@ def test_the_best_is_found_and_is_ruled_out_as_seldom_as_is_said() -> None:
 
 
 def test_candidates_that_are_the_same_are_not_told_apart() -> None:
-    plan = drawn_plan()
+    plan = drawn_plan(12)
     wrong = 0
     for seed in range(100):
-        counted = Drawn([10.0] * 12, seed)
+        counted = drawn([10.0] * 12, seed)
         choice = choose(plan, question(12 * 20), counted, counted.run)
         wrong += any(each.verdict == "ruled out" for each in choice.standings)
     assert wrong <= 30  # any of the twelve: each claim alone is wrong with less than one in twenty
