@@ -56,6 +56,11 @@ class Tuned(Comparison):
         return dict(self.choice.best.values)
 
     @property
+    def tied(self) -> list[dict[str, Any]]:
+        """The values of those among them that were the same as the best in every run."""
+        return [dict(each.values) for each in self.choice.tied]
+
+    @property
     def not_told_apart(self) -> list[dict[str, Any]]:
         """The values of those that may be as good."""
         return [dict(each.values) for each in self.choice.not_told_apart]

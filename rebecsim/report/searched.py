@@ -22,7 +22,7 @@ from rebecsim.search.sensitivity import (
     Sensitivity,
     explain,
 )
-from rebecsim.search.space import Space, StoredCounts
+from rebecsim.search.space import Candidate, Space, StoredCounts
 from rebecsim.search.tuning import FEWEST, Choice, Standing, choose
 from rebecsim.studies.cells import Answered, Picture, Section, TextTable
 from rebecsim.studies.plan import Plan
@@ -93,8 +93,12 @@ def choice_lines(choice: Choice) -> Answered:
     value = _figure(metric, first.value, _places(choice.metric))
     unit = "" if metric.is_share or not metric.unit else f" {metric.unit}"
     about = f"Best of {len(choice.standings)}: {first.candidate.name}"
+    if choice.tied:
+        about += f", tied with {len(choice.tied)}"
     lines = [f"{how.capitalize()} {_in_a_sentence(metric)}: {value}{unit}."]
     alike, total = choice.not_told_apart, len(choice.standings)
+    if choice.tied:
+        lines.append(f"The same in every run: {_named(choice.tied)}. Choose by another measure.")
     if not choice.space.is_random:
         lines.append("Nothing in these runs is random, so the figures are exact for this input.")
     elif not alike:
@@ -106,12 +110,17 @@ def choice_lines(choice: Choice) -> Answered:
             f"With at least {level_text(choice.level)} confidence, the best is one of "
             f"{len(alike) + 1} of the {total}."
         )
-    if alike:
-        named = "; ".join(each.name for each in alike[:_MOST_NAMED])
-        more = f"; and {len(alike) - _MOST_NAMED} more" if len(alike) > _MOST_NAMED else ""
-        lines.append(f"Not told apart from it: {named}{more}.")
+    others = [each for each in alike if each not in choice.tied]
+    if others:
+        lines.append(f"Not told apart from it: {_named(others)}.")
     lines.append(f"{choice.used:,} of {choice.question['budget']:,} runs were made.")
     return Answered(about, tuple(lines))
+
+
+def _named(candidates: Sequence[Candidate]) -> str:
+    named = "; ".join(each.name for each in candidates[:_MOST_NAMED])
+    more = len(candidates) - _MOST_NAMED
+    return f"{named}; and {more} more" if more > 0 else named
 
 
 def choice_table(choice: Choice, most: int | None = None) -> TextTable:
@@ -128,7 +137,7 @@ def choice_table(choice: Choice, most: int | None = None) -> TextTable:
                 f"{each.runs:,}",
                 _figure(metric, each.value, decimals),
                 _difference(each, metric, decimals),
-                each.verdict,
+                "tied" if each.is_tied else each.verdict,
             ),
         )
         for each in shown

@@ -129,6 +129,7 @@ class Standing:
         difference: to the best one in the runs that both have.
         half_width: of the simultaneous interval of the difference; None where there is none.
         verdict: whether it is the choice, may be as good, or is ruled out.
+        is_tied: whether it is not the choice, and the same in every run that both have.
     """
 
     candidate: Candidate
@@ -137,6 +138,7 @@ class Standing:
     difference: float
     half_width: float | None
     verdict: Verdict
+    is_tied: bool
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,11 @@ class Choice:
     def best(self) -> Candidate:
         """The candidate with the best figure of those that were left."""
         return self.standings[0].candidate
+
+    @property
+    def tied(self) -> tuple[Candidate, ...]:
+        """Those of them that were the same as the best in every run: nothing is better of these."""
+        return tuple(each.candidate for each in self.standings if each.is_tied)
 
     @property
     def not_told_apart(self) -> tuple[Candidate, ...]:
@@ -302,7 +309,11 @@ class _Race:
             verdict = "undefined"
         half = None if one == best else self._half_width(figure, first)
         verdict = "best" if one == best else verdict
-        return Standing(one, runs, figure.value, figure.value - first.value, half, verdict)
+        apart = figure.value - first.value
+        is_tied = (
+            verdict == "not told apart" and not apart and not np.any(figure.parts - first.parts)
+        )
+        return Standing(one, runs, figure.value, apart, half, verdict, is_tied)
 
 
 def _rank(value: float) -> float:

@@ -91,6 +91,28 @@ def test_candidates_that_are_the_same_are_not_told_apart() -> None:
     assert wrong <= 30  # any of the twelve: each claim alone is wrong with less than one in twenty
 
 
+def test_candidates_that_are_the_same_in_every_run_tie() -> None:
+    """Misses are rare: three cells have none at all, two have one in 500 runs."""
+    rows = np.zeros((12, 500))
+    rows[3, 7] = rows[4, 70] = 1
+    rows[5:] = np.random.default_rng(1).poisson(3, (7, 500))
+    plan = drawn_plan(12)
+    for seed in range(20):
+        counted = Drawn(rows[:, np.random.default_rng(seed).permutation(500)])
+        choice = choose(plan, question(12 * 20), counted, counted.run)
+        tied = {counted.cell_of(each) for each in (choice.best, *choice.tied)}
+        assert {0, 1, 2} <= tied <= {0, 1, 2, 3, 4}
+        assert set(choice.tied) <= set(choice.not_told_apart)
+
+
+def test_a_tie_is_said() -> None:
+    found = rs.tune({**SMALL, "app_masters": [6]}, budget=200, progress=False)
+    assert len(found.tied) == 3
+    assert "Best of 4: EDF, queue_size=4, tied with 3" in str(found)
+    assert "The same in every run: " in str(found)
+    assert "Not told apart" not in str(found)
+
+
 # --- published tables ----------------------------------------------------------------------------
 
 
