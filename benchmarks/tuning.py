@@ -4,8 +4,13 @@ Runs are drawn, not simulated: of workflows from the published means and their e
 tables from runs that were recorded. Draws of recorded runs take the same ones of all cells, which
 had the same random numbers.
 
-    python benchmarks/tuning.py              # workflows (D.1 to D.24)
-    python benchmarks/tuning.py DIRECTORY    # what is in it: see `RECORDED`
+    python -m benchmarks.tuning              # workflows (D.1 to D.24)
+    python -m benchmarks.tuning DIRECTORY    # what these commands left there:
+
+        rebecsim compare capacity_separated --replications 20 --out DIRECTORY/capacity_separated
+        rebecsim compare capacity_interleaved --replications 20 --out DIRECTORY/capacity_interleaved
+        rebecsim compare capacity_apart --replications 20 --out DIRECTORY/capacity_apart
+        rebecsim reproduce deadlines --parts factors,wfbb,edf --replications 10 --out DIRECTORY
 """
 
 from __future__ import annotations
@@ -32,13 +37,6 @@ from reproductions.deadlines.running import (
 from reproductions.framework import MOST_ERRORS, errors_apart
 from reproductions.workflows.published import COMPARED, published
 from tests.search.counted import Drawn, drawn_plan
-
-RECORDED = """\
-rebecsim compare capacity_separated --replications 20 --out DIRECTORY/capacity_separated
-rebecsim compare capacity_interleaved --replications 20 --out DIRECTORY/capacity_interleaved
-rebecsim compare capacity_apart --replications 20 --out DIRECTORY/capacity_apart
-rebecsim reproduce deadlines --parts factors,wfbb,edf --replications 10 --out DIRECTORY/deadlines
-"""
 
 RUNS, SEEDS = 100, 100
 """Of a cell of the whole table, as those of dispatch have; and searches."""
@@ -106,11 +104,11 @@ def workflow_tables() -> Iterator[Tuned]:
 
 
 def recorded_tables(directory: Path) -> Iterator[Tuned]:
-    """Give the tables whose runs are in a directory."""
+    """Give the tables whose runs are in a directory, all of them."""
     for name, first in (("separated", 1), ("separated", 9), ("interleaved", 17), ("apart", 25)):
         wanted = {f"experiment_{number}" for number in range(first, first + 8)}
         place = directory / f"capacity_{name}"
-        for measure in ("response_ratio", "makespan") if place.exists() else ():
+        for measure in ("response_ratio", "makespan") if is_whole(place) else ():
             yield recorded(f"experiments {first} to {first + 7}", [place], measure, wanted)
     said = published_deadlines()
     sweeps: dict[str, list[str]] = {
@@ -132,9 +130,17 @@ def recorded_tables(directory: Path) -> Iterator[Tuned]:
     }
     sweeps["HCP-RM and EDF, WordCount"] = [word_count_name(at) for at in WORD_COUNT_INTERVALS]
     for name, parts in sweeps.items():
-        places = [directory / "deadlines" / each for each in parts]
-        for measure in ("late", "turnaround") if all(map(Path.exists, places)) else ():
+        places = [directory / f"deadlines_{each}" for each in parts]
+        for measure in ("late", "turnaround") if all(map(is_whole, places)) else ():
             yield recorded(name, places, measure)
+
+
+def is_whole(place: Path) -> bool:
+    """Whether a directory has all runs of all cells."""
+    if not (place / "run.json").exists():
+        return False
+    run = open_run(place)
+    return len(run.finished) == len(run.cells)
 
 
 def recorded(
@@ -158,29 +164,52 @@ def recorded(
     return Tuned(f"{name}: {measure}", tuple(rows), runs.mean(axis=1), errors, runs)
 
 
+@dataclass(frozen=True)
+class Counts:
+    """Of some searches of a table.
+
+    Attributes:
+        found: those that chose one of the best cells.
+        lost: those that ruled out the best one.
+        alike: the mean number of cells that were not told apart from the choice.
+    """
+
+    found: int
+    lost: int
+    alike: float
+
+
+def searched(table: Tuned, seeds: range) -> Counts:
+    """Search a table with a tenth of its runs, once for each seed."""
+    best, count = table.best, len(table.cells)
+    plan, found, lost, alike = drawn_plan(count), 0, 0, 0
+    asked = Question(
+        what="tune",
+        measure="deadline_misses",
+        better="lower",
+        over=[],
+        budget=count * RUNS // 10,
+    )
+    for seed in seeds:
+        counted = Drawn(table.drawn(seed))
+        choice = choose(plan, asked, counted, counted.run)
+        found += counted.cell_of(choice.best) in best
+        ruled_out = [each.candidate for each in choice.standings if each.verdict == "ruled out"]
+        lost += int(np.argmin(table.means)) in map(counted.cell_of, ruled_out)
+        alike += len(choice.not_told_apart)
+    return Counts(found, lost, alike / len(seeds))
+
+
 def main(tables: Iterator[Tuned]) -> None:
     """Search each table, and print what was found."""
     print(f"{'table':52} cells best found  ruled out  not told apart")
     for table in tables:
-        best, count = table.best, len(table.cells)
-        if len(best) == count:
-            print(f"{table.name:52} {count:5} {len(best):4}  no cell is best")
-            continue
-        plan, budget = drawn_plan(count), count * RUNS // 10
-        found = lost = alike = 0
-        for seed in range(SEEDS):
-            counted = Drawn(table.drawn(seed))
-            asked = Question(
-                what="tune", measure="deadline_misses", better="lower", over=[], budget=budget
-            )
-            choice = choose(plan, asked, counted, counted.run)
-            found += counted.cell_of(choice.best) in best
-            out = {
-                counted.cell_of(e.candidate) for e in choice.standings if e.verdict == "ruled out"
-            }
-            lost += int(np.argmin(table.means)) in out
-            alike += len(choice.not_told_apart)
-        print(f"{table.name:52} {count:5} {len(best):4} {found:5} {lost:10} {alike / SEEDS:15.1f}")
+        best, count = len(table.best), len(table.cells)
+        told = "no cell is best"
+        if best < count:
+            counts = searched(table, range(SEEDS))
+            told = f"{counts.found:5} {counts.lost:10} {counts.alike:15.1f}"
+        print(f"{table.name:52} {count:5} {best:4} {told}")
 
 
 if __name__ == "__main__":
