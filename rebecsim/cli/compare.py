@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from rebecsim.studies.running import Bar
 
 DASK, LOCAL = "--dask", "local"
+ON_DASK = "Run on Dask: a scheduler such as tcp://host:8786; with no address: this machine."
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
 """What may follow --dask; anything else is the next argument."""
 
@@ -63,7 +64,7 @@ _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
 
 
-class _OptionalAddress(TyperCommand):
+class OptionalAddress(TyperCommand):
     """A command whose option --dask may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -148,7 +149,7 @@ class Making(SizeOptions):
     explain: Explain = False
 
 
-@app.command(cls=_OptionalAddress)
+@app.command(cls=OptionalAddress)
 @grouped
 def compare(
     scenario: ScenarioName,
@@ -157,11 +158,7 @@ def compare(
         "Resume an interrupted run, or add --replications to it.", False, "--resume"
     ),
     workers: Workers = None,
-    dask: str | None = option(
-        "Run on Dask: a scheduler such as tcp://host:8786; with no address: this machine.",
-        None,
-        DASK,
-    ),
+    dask: str | None = option(ON_DASK, None, DASK),
     changes: Changes = Changes(),
     orders: AllOrders = AllOrders(),
     sought: Sought = Sought(),
@@ -186,7 +183,7 @@ def compare(
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()
     if dask is not None:
-        _require_cluster(dask, workers)
+        require_cluster(dask, workers)
     count = workers or available_workers()
     made = (each.scenario(scenario) for each in of_kinds)
     text = next(filter(None, made), None) or read_scenario_text(scenario)
@@ -317,7 +314,7 @@ def _importing(module: str) -> Iterator[None]:
         thread.join(_PATIENCE)
 
 
-def _require_cluster(address: str, workers: int | None) -> None:
+def require_cluster(address: str, workers: int | None) -> None:
     """Refuse options that do not fit a Dask cluster, before any work is done."""
     from rebecsim.studies.dask_executor import require_dask
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,13 +22,20 @@ from rebecsim.cli.app import (
     grouped,
     use_plugins,
 )
-from rebecsim.cli.compare import kept_or_temporary, run_plan
+from rebecsim.cli.compare import (
+    DASK,
+    ON_DASK,
+    OptionalAddress,
+    kept_or_temporary,
+    require_cluster,
+    run_plan,
+)
 from rebecsim.cli.running import SizeOptions
 from rebecsim.clusters.kit.options import option
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.scenarios import LoadedScenario
+    from rebecsim.search.space import What
 
 _OVER = "Values to choose from, as in app_masters=1..8,policy=EDF,FIFO; repeatable."
 
@@ -40,6 +48,7 @@ class Searching(SizeOptions):
     out: Path | None = option("Directory for results and report.")
     resume: bool = option("Resume an interrupted search.", False, "--resume")
     workers: Workers = None
+    dask: str | None = option(ON_DASK, None, DASK)
     seed: int | None = option("Seed, instead of the scenario's.", min=0)
     engine: EngineName = "auto"
     trust: Trust = False
@@ -47,7 +56,7 @@ class Searching(SizeOptions):
     plugin: Plugins = None
 
 
-@app.command()
+@app.command(cls=OptionalAddress)
 @grouped
 def tune(
     scenario: ScenarioName,
@@ -70,30 +79,34 @@ def tune(
     _search("tune", scenario, options, asked)
 
 
-@app.command()
+@app.command(cls=OptionalAddress)
 @grouped
 def sensitivity(
     scenario: ScenarioName,
     measure: str | None = option("The measure; the first one unless given."),
+    method: Literal["sobol", "morris"] = option(
+        "sobol: shares of the variance; morris: a ranking, from fewer runs.", "sobol"
+    ),
     replications: Replications = None,
     options: Searching = Searching(),
 ) -> None:
-    """Find how much of the variance each parameter explains.
+    """Find which parameters matter, and how much of the variance each explains.
 
-    All cells are run. Each value of a parameter is equally likely; numbers are levels, names are
-    categories. The shares are Sobol's indices, computed by SALib.
+    Each value of a parameter is equally likely; numbers are levels, names are categories. SALib
+    computes Sobol's indices from all cells, or Morris's elementary effects from some.
     """
     asked = {"measure": (measure, None), "replications": replications}
-    _search("sensitivity", scenario, options, asked)
+    _search("sensitivity" if method == "sobol" else "morris", scenario, options, asked)
 
 
-def _search(
-    what: Literal["tune", "sensitivity"], name: str, options: Searching, asked: dict[str, Any]
-) -> None:
+def _search(what: What, name: str, options: Searching, asked: dict[str, Any]) -> None:
     if options.resume and options.out is None:
         raise typer.BadParameter("works only with `--out`", param_hint="--resume")
-    require(f"rebecsim {what}", *REPORTS)
+    require(f"rebecsim {'tune' if what == 'tune' else 'sensitivity'}", *REPORTS)
+    if options.dask is not None:
+        require_cluster(options.dask, options.workers)
     leave_pandas_alone()
+    from rebecsim.clusters.scenarios import load
     from rebecsim.interface.comparing import Running
     from rebecsim.interface.searching import searched
     from rebecsim.search.space import read_over
@@ -102,19 +115,19 @@ def _search(
     from rebecsim.studies.scenario_files import read_scenario_text
 
     use_plugins(options.plugin)
-    loaded: LoadedScenario = searched(
+    loaded = searched(
         read_scenario_text(name),
         what,
         over=read_over(options.over or ()),
         seed=options.seed,
-        consent=consent_of(options.trust),
+        loading=partial(load, consent=consent_of(options.trust)),
         **asked,
     )
     plan = loaded.plan()
     count = options.workers or available_workers()
     size = comparison_size(plan, False, count)
     with kept_or_temporary(options.out) as directory:
-        how = Running(directory, False, options.resume, False, count, options.engine)
+        how = Running(directory, False, options.resume, False, count, options.engine, options.dask)
         advice = f"{options.out or directory}: continue with --resume"
         kept = options.out is not None
         run_plan(plan, how, size, options, advice, options.explain, reported=kept)

@@ -53,8 +53,7 @@ class LoadedScenario:
 
     def plan(self, **changes: object) -> Plan:
         """Lay out its cells, with some fields changed. Raises ScenarioError."""
-        plan = plan_scenario(self.scenario.replace(**changes), self.folder)
-        return replace(plan, search=self.search)
+        return plan_scenario(self.scenario.replace(**changes), self.folder).asked(self.search)
 
 
 def load(source: str | Path | ScenarioText, consent: Consent = refuse_programs) -> LoadedScenario:
@@ -137,7 +136,7 @@ def plan_of_run(run: StoredRun) -> Plan:
                 plan = _planned(path, scenario, folder)
                 break
     stored = {name for columns in run.record["tables"].values() for name in columns}
-    plan = replace(plan, lacking=study.later_columns - stored, search=run.record.get("search"))
+    plan = replace(plan, lacking=study.later_columns - stored).asked(run.record.get("search"))
     require_same_results(path, run.record, plan)
     return plan
 

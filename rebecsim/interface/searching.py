@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run, plan_of_run
 from rebecsim.errors import ArgumentError
 from rebecsim.extras import require
 from rebecsim.interface.comparing import AnyScenario, Comparison, Running, compare_loaded
 from rebecsim.native.engines import Engine
-from rebecsim.search.sensitivity import Sensitivity, explain
-from rebecsim.search.space import Question, StoredCounts, measure_of, restricted, space_of
+from rebecsim.search.sensitivity import (
+    Screening,
+    Sensitivity,
+    cells_of_trajectories,
+    explain,
+    full_space,
+)
+from rebecsim.search.space import Question, StoredCounts, What, measure_of, restricted, space_of
 from rebecsim.search.tuning import Choice, choose, most_runs
-from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
-from rebecsim.trust import Consent, refuse_programs, run_programs
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.scenario_files import ScenarioError, ScenarioText, read_scenario_text
+from rebecsim.trust import refuse_programs, run_programs
 
 DEFAULT_BUDGET = 1_000
 """Runs of all cells together that `tune` makes at most, unless it is told otherwise."""
 
 Better = Literal["lower", "higher"]
-What = Literal["tune", "sensitivity"]
+Method = Literal["sobol", "morris"]
+Loading = Callable[[ScenarioText], LoadedScenario]
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,11 @@ class Tuned(Comparison):
         return dict(self.choice.best.values)
 
     @property
+    def tied(self) -> list[dict[str, Any]]:
+        """The values of those among them that were the same as the best in every run."""
+        return [dict(each.values) for each in self.choice.tied]
+
+    @property
     def not_told_apart(self) -> list[dict[str, Any]]:
         """The values of those that may be as good."""
         return [dict(each.values) for each in self.choice.not_told_apart]
@@ -58,7 +71,7 @@ class Tuned(Comparison):
 
 @dataclass(frozen=True)
 class Sensitivities(Comparison):
-    """How much of the variance of a figure each parameter of a scenario explains.
+    """Which parameters of a scenario matter for a figure.
 
     >>> found = rs.sensitivity("for_edf", over={"app_masters": [1, 3]}, replications=20,
     ...                        progress=False)
@@ -67,7 +80,7 @@ class Sensitivities(Comparison):
     """
 
     @cached_property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> Sensitivity | Screening:
         """The result: the effect of each parameter, the largest first."""
         stored = open_run(self.directory)
         plan = plan_of_run(stored)
@@ -115,7 +128,7 @@ def tune(
             `rebecsim.compare`.
 
     The result does not depend on how it is run. Raises UserError for a scenario, a measure or
-    parameters that are wrong, and for a budget that is too small.
+    parameters that are wrong, and ArgumentError, which is one, for a budget that is too small.
 
     >>> found = rs.tune("for_edf", over={"policy": ["EDF", "FIFO"]}, budget=240, progress=False)
     >>> found.best
@@ -128,7 +141,7 @@ def tune(
         over=over or {},
         budget=budget,
         seed=how.pop("seed", None),
-        consent=_consent(scenario, how.pop("trust", False)),
+        loading=_loading(scenario, how.pop("trust", False)),
     )
     return _found(loaded, Tuned, how)
 
@@ -137,14 +150,17 @@ def sensitivity(
     scenario: AnyScenario,
     *,
     measure: str | None = None,
+    method: Method = "sobol",
     over: Mapping[str, Sequence[Any]] | None = None,
     replications: int | None = None,
     **how: Unpack[SearchOptions],
 ) -> Sensitivities:
-    """Find how much of the variance of a measure each parameter explains: Sobol's indices.
+    """Find how much of the variance of a measure each parameter explains, or rank parameters.
 
     Args:
-        scenario: as for `rebecsim.compare`; all its cells are run.
+        scenario: as for `rebecsim.compare`.
+        method: "sobol" runs all cells, and shares the variance (Sobol's indices); "morris" runs few
+            of many, ranks parameters, and says which are unimportant (elementary effects).
         measure: its name, or a part of it; the first one unless given.
         over: parameters with their values, as for `rebecsim.tune`. Each value is equally likely;
             numbers are levels, names are categories.
@@ -158,14 +174,16 @@ def sensitivity(
     >>> [each.name for each in found.sensitivity.effects]
     ['app_masters', 'policy']
     """
+    if method not in get_args(Method):
+        raise ArgumentError("method", f"there is no {method!r}; there are sobol and morris")
     loaded = searched(
         _text(scenario),
-        "sensitivity",
+        "sensitivity" if method == "sobol" else "morris",
         measure=(measure, None),
         over=over or {},
         replications=replications,
         seed=how.pop("seed", None),
-        consent=_consent(scenario, how.pop("trust", False)),
+        loading=_loading(scenario, how.pop("trust", False)),
     )
     return _found(loaded, Sensitivities, how)
 
@@ -193,48 +211,39 @@ def _text(scenario: AnyScenario) -> ScenarioText:
     return read_scenario_text(scenario)
 
 
-def _consent(scenario: AnyScenario, trust: bool) -> Consent:
-    return run_programs if trust or isinstance(scenario, Mapping) else refuse_programs
+def _loading(scenario: AnyScenario, trust: bool) -> Loading:
+    may_run = trust or isinstance(scenario, Mapping)
+    return partial(load, consent=run_programs if may_run else refuse_programs)
 
 
 def searched(
     text: ScenarioText,
     what: What,
     *,
-    measure: tuple[str | None, Better | None],
+    measure: tuple[str | None, Better | None] = (None, None),
     over: Mapping[str, Sequence[Any]],
     budget: int = 0,
     replications: int | None = None,
     seed: int | None = None,
-    consent: Consent = refuse_programs,
+    loading: Loading = load,
 ) -> LoadedScenario:
     """Read a scenario with a question about it: the measure, and which values of it are better.
 
+    `loading` reads the scenario, once more with the values of `over`.
     Raises UserError for what does not fit.
     """
-    loaded = load(text, consent)
+    if what != "tune":
+        require("sensitivity", "SALib")
+    loaded = loading(text)
     names: list[str] = []
     if over:
         values, swept, names = restricted(text.values, loaded.plan(), over)
-        loaded = load(replace(text, values=values).with_sweep(swept), consent)
-    return asked(loaded, what, measure, names, budget, replications=replications, seed=seed)
-
-
-def asked(
-    loaded: LoadedScenario,
-    what: What,
-    measure: tuple[str | None, Better | None] = (None, None),
-    names: Sequence[str] = (),
-    budget: int = 0,
-    **changes: int | None,
-) -> LoadedScenario:
-    """Ask a question about a scenario; `names` are parameters beside those of its sweep.
-
-    Raises as `searched`.
-    """
-    if what == "sensitivity":
-        require("sensitivity", "SALib")
-    plan = loaded.plan(**changes)
+        try:
+            loaded = loading(replace(text, values=values).with_sweep(swept))
+        except ScenarioError as error:
+            wrong = (f"{e.field.removeprefix('sweep.')}: {e.message}" for e in error.problems)
+            raise ArgumentError("over", "; ".join(wrong)) from error
+    plan = loaded.plan(replications=replications, seed=seed)
     metric = measure_of(plan, measure[0])
     better = measure[1] or metric.better
     if better == "neither":
@@ -243,9 +252,20 @@ def asked(
                 "minimise", f"neither a low nor a high {metric.name} is better; say which is wanted"
             )
         better = "lower"
-    question = Question(what=what, measure=metric.name, better=better, over=[*names], budget=budget)
-    space = space_of(plan, question)
+    question = Question(what=what, measure=metric.name, better=better, over=names, budget=budget)
     scenario = plan.scenario.model_copy(update={"precision": None})
     if what == "tune":
-        scenario = scenario.replace(replications=most_runs(space, budget))
+        most = most_runs(space_of(plan, question), budget)
+        scenario = scenario.replace(replications=most)
+    else:
+        full_space(plan, question)
+    if what == "morris":
+        question["cells"] = cells_of_trajectories(plan, question)
     return replace(loaded, scenario=scenario, search=question)
+
+
+def cells_text(plan: Plan) -> str:
+    """Say how many cells and runs a plan has: "8 cells, at most 240 runs"."""
+    most = plan.search["budget"] if plan.search else 0
+    runs = f"at most {most:,}" if most else f"{plan.total:,}"
+    return f"{len(plan.cells):,} cells, {runs} {plan.study.counted}"

@@ -276,7 +276,7 @@ def report_input(
     are incomplete or damaged.
     """
     study, scenario, metrics = plan.study, plan.scenario, plan.metrics
-    moments = results.moments(plan)
+    moments = moments_apart(plan.search, results.moments(plan))
     counters = sorted({name for metric in metrics for name in metric.counters})
     others = (beside or {}).items()
     orders = {name: run.moments(other) for name, (other, run) in others}
@@ -313,6 +313,13 @@ def report_input(
         order_notes=study.order_notes,
         caution=plan.caution,
     )
+
+
+def moments_apart(search: Any, moments: list[CellMoments]) -> list[CellMoments]:
+    """Give the cells of a search that has chosen some a name each; policies have other ones."""
+    if not moments or not (search or {}).get("cells"):
+        return moments
+    return as_lines(moments, moments[0].cell.condition.names)
 
 
 def _unless_swept(scenario: Any, key: str) -> Any:

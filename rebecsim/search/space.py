@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypedDict
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rebecsim.errors import UserError
+from rebecsim.errors import ArgumentError, UserError
 from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.cells import Value, grouped
 from rebecsim.studies.parts import row_groups
@@ -30,22 +30,28 @@ from rebecsim.wording import suggestion
 Numbers = NDArray[np.float64]
 
 
+What = Literal["tune", "sensitivity", "morris"]
+
+
 class Question(TypedDict):
     """What is asked of a scenario; it stands in the record of the run.
 
     Attributes:
-        what: whether the best candidate is searched, or the parameters that matter.
+        what: whether the best candidate is searched, or the parameters that matter, by Sobol's
+            indices ("sensitivity") or Morris's screening.
         measure: the name of the figure.
         better: which values of it are.
         over: names of parameters beside those of the sweep.
         budget: the most runs of all cells together, where the best is searched; else 0.
+        cells: the names of those that are run, for Morris's screening.
     """
 
-    what: Literal["tune", "sensitivity"]
+    what: What
     measure: str
     better: Literal["lower", "higher"]
     over: list[str]
     budget: int
+    cells: NotRequired[list[str]]
 
 
 # --- parameters ----------------------------------------------------------------------------------
@@ -53,12 +59,12 @@ class Question(TypedDict):
 _NEXT_KEY = re.compile(r",(?=\s*[A-Za-z_][\w.\[\]-]*\s*=)")
 
 
-def read_over(given: Sequence[str]) -> dict[str, list[Any]]:
+def read_over(given: Sequence[str], option: str = "--over") -> dict[str, list[Any]]:
     """Read parameters with their values, as in `app_masters=1..8,policy=EDF,FIFO`.
 
     Raises UserError, which names the option.
     """
-    return read_sweep([part for text in given for part in _NEXT_KEY.split(text)], "--over")
+    return read_sweep([part for text in given for part in _NEXT_KEY.split(text)], option)
 
 
 def restricted(
@@ -71,7 +77,7 @@ def restricted(
         sweep, and the names of all parameters as candidates have them.
 
     Raises:
-        UserError: for a policy that there is not, or policies that cannot be named.
+        ArgumentError: for a policy that there is not, or policies that cannot be named.
     """
     changed, swept, names = dict(values), dict[str, Sequence[Any]](), list[str]()
     scenario, one = plan.scenario, plan.study.compared.one
@@ -85,7 +91,7 @@ def restricted(
             for each in given:
                 if str(each) not in entries:
                     hint = suggestion(str(each), entries, f"there are {', '.join(entries)}")
-                    raise UserError(f"--over: {name}: there is no {each!r}; {hint}")
+                    raise ArgumentError("over", f"{name}: there is no {each!r}; {hint}")
             wanted = [entries.index(str(each)) for each in given]
             changed[key] = [raw[place] for place in wanted] if are_tables and raw else list(given)
             continue
@@ -118,8 +124,8 @@ def _list_of_policies(plan: Plan, name: str) -> tuple[str, list[str]]:
         ]
         if named == policies:
             return key, named
-    raise UserError(
-        f"--over: {name}: this scenario does not list what it compares; name one of its keys"
+    raise ArgumentError(
+        "over", f"{name}: this scenario does not list what it compares; name one of its keys"
     )
 
 
@@ -177,6 +183,10 @@ class Space:
         """The most cells of a candidate."""
         return max(len(each.cells) for each in self.candidates)
 
+    def place(self, candidate: Candidate) -> tuple[int, ...]:
+        """Give the places of a candidate's values among the levels."""
+        return tuple(levels.index(candidate.values[name]) for name, levels in self.levels.items())
+
     @property
     def is_random(self) -> bool:
         """Whether anything is drawn in any cell."""
@@ -186,11 +196,11 @@ class Space:
 def space_of(plan: Plan, question: Question) -> Space:
     """Lay out what a question searches: policies, swept keys, and what else it names.
 
-    Raises UserError where there is nothing to choose from.
+    Raises ArgumentError where there is nothing to choose from.
     """
-    made_of = {cell: parameters_of(plan, cell) for cell in plan.cells}
+    made_of = {cell: parameters_of(plan, cell) for cell in plan.every_cell}
     kept = {name for values in made_of.values() for name in values}
-    own = kept - set(plan.cells[0].cell.condition.names) - set(plan.swept.coordinates)
+    own = kept - set(plan.every_cell[0].cell.condition.names) - set(plan.swept.coordinates)
     wanted = own | set(plan.swept.coordinates) | set(question["over"])
     several = {
         name: _in_order(found)
@@ -198,15 +208,15 @@ def space_of(plan: Plan, question: Question) -> Space:
         if len(found := dict.fromkeys(values.get(name, "") for values in made_of.values())) > 1
     }
     if unknown := [each for each in question["over"] if each not in kept]:
-        raise UserError(
-            f"--over: {unknown[0]} is not a parameter here; there are {', '.join(kept)}"
+        raise ArgumentError(
+            "over", f"{unknown[0]} is not a parameter here; there are {', '.join(kept)}"
         )
     levels = {name: values for name, values in several.items() if name in wanted}
     if not levels:
-        raise UserError(
-            "there is one candidate only; give several values by --over, or a sweep in the scenario"
+        raise ArgumentError(
+            "over", "there is one candidate only; give several values here, or sweep the scenario"
         )
-    groups = grouped(plan.cells, lambda cell: tuple(made_of[cell][name] for name in levels))
+    groups = grouped(plan.every_cell, lambda cell: tuple(made_of[cell][name] for name in levels))
     candidates = tuple(
         Candidate(dict(zip(levels, values, strict=True)), tuple(cells))
         for values, cells in groups.items()

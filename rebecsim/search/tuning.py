@@ -27,7 +27,7 @@ from typing import Literal
 
 import numpy as np
 
-from rebecsim.errors import UserError
+from rebecsim.errors import ArgumentError
 from rebecsim.metrics import Metric
 from rebecsim.search.space import (
     Candidate,
@@ -62,7 +62,7 @@ class Round:
 def rounds_of(candidates: int, cells: int, budget: int) -> tuple[Round, ...]:
     """Divide a budget of runs among candidates of so many cells each.
 
-    Raises UserError for a budget with fewer than two runs of each cell.
+    Raises ArgumentError for a budget with fewer than two runs of each cell.
     """
     counts = [candidates]
     while counts[-1] > 1:
@@ -77,9 +77,10 @@ def rounds_of(candidates: int, cells: int, budget: int) -> tuple[Round, ...]:
         return cells * sum(count * some for count, some in zip(counts, more, strict=False))
 
     if cost(0) > budget:
-        raise UserError(
-            f"--budget {budget}: {candidates} candidates of {cells} cell{'s' if cells > 1 else ''} "
-            f"need at least {cost(0)} runs, two of each cell"
+        raise ArgumentError(
+            "budget",
+            f"{budget} runs are too few: {candidates} candidates of {cells} "
+            f"cell{'s' if cells > 1 else ''} need at least {cost(0)} runs, two of each cell",
         )
     low, high = 0, 2 * candidates * (budget + 1)
     while high - low > 1:
@@ -97,7 +98,7 @@ def rounds_of(candidates: int, cells: int, budget: int) -> tuple[Round, ...]:
 
 
 def most_runs(space: Space, budget: int) -> int:
-    """Give the most runs that a cell can get. Raises UserError as `rounds_of`."""
+    """Give the most runs that a cell can get. Raises as `rounds_of`."""
     return _rounds(space, budget)[-1].runs
 
 
@@ -106,9 +107,10 @@ def _rounds(space: Space, budget: int) -> tuple[Round, ...]:
     if space.is_random:
         return rounds_of(count, cells, budget)
     if count * cells > budget:
-        raise UserError(
-            f"--budget {budget}: nothing is random here, so each of the {count * cells} cells "
-            "needs one run; raise the budget, or restrict the search by --over"
+        raise ArgumentError(
+            "budget",
+            f"nothing is random here, so each of the {count * cells} cells needs one run; raise "
+            f"it from {budget}, or search fewer values",
         )
     return (Round(count, 1, 1),)
 
@@ -127,6 +129,7 @@ class Standing:
         difference: to the best one in the runs that both have.
         half_width: of the simultaneous interval of the difference; None where there is none.
         verdict: whether it is the choice, may be as good, or is ruled out.
+        is_tied: whether it is not the choice, and the same in every run that both have.
     """
 
     candidate: Candidate
@@ -135,6 +138,7 @@ class Standing:
     difference: float
     half_width: float | None
     verdict: Verdict
+    is_tied: bool
 
 
 @dataclass(frozen=True)
@@ -163,6 +167,11 @@ class Choice:
     def best(self) -> Candidate:
         """The candidate with the best figure of those that were left."""
         return self.standings[0].candidate
+
+    @property
+    def tied(self) -> tuple[Candidate, ...]:
+        """Those of them that were the same as the best in every run: nothing is better of these."""
+        return tuple(each.candidate for each in self.standings if each.is_tied)
 
     @property
     def not_told_apart(self) -> tuple[Candidate, ...]:
@@ -300,7 +309,11 @@ class _Race:
             verdict = "undefined"
         half = None if one == best else self._half_width(figure, first)
         verdict = "best" if one == best else verdict
-        return Standing(one, runs, figure.value, figure.value - first.value, half, verdict)
+        apart = figure.value - first.value
+        is_tied = (
+            verdict == "not told apart" and not apart and not np.any(figure.parts - first.parts)
+        )
+        return Standing(one, runs, figure.value, apart, half, verdict, is_tied)
 
 
 def _rank(value: float) -> float:

@@ -158,7 +158,7 @@ class Plan:
     Attributes:
         study: its kind.
         scenario: what is compared.
-        cells: in the order of the file.
+        cells: in the order of the file; of a search, those that it needs.
         folder: what paths in the scenario start from.
         plugins: the plug-ins that are loaded.
         lacking: columns of further tables that a run of an earlier version lacks.
@@ -208,19 +208,30 @@ class Plan:
     @cached_property
     def settings(self) -> tuple[tuple[Changes, Plan], ...]:
         """Give the values that are swept, and a plan with each combination of them alone."""
-        found = self.swept.settings
-        size = len(self.cells) // len(found)
+        found, cells = self.swept.settings, self.every_cell
+        size = len(cells) // len(found)
         return tuple(
             (
                 each.changes,
                 replace(
                     self,
                     scenario=each.scenario,
-                    cells=self.cells[place * size : (place + 1) * size],
+                    cells=cells[place * size : (place + 1) * size],
                 ),
             )
             for place, each in enumerate(found)
         )
+
+    @cached_property
+    def every_cell(self) -> tuple[PlannedCell, ...]:
+        """The cells, also those that a search does not need."""
+        return tuple(self.swept.cells(self.folder)) if self.search else self.cells
+
+    def asked(self, search: Any) -> Plan:
+        """Ask something of the cells, of these alone that are named in it, if any are."""
+        names = frozenset(search.get("cells", ())) if search else frozenset()
+        cells = tuple(each for each in self.cells if not names or each.name in names)
+        return replace(self, cells=cells, search=search)
 
     def prepare(self, how: How, tell: Callable[[str], None]) -> None:
         """Raise now what would go wrong later; tell once what a user should know."""

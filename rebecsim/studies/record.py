@@ -168,11 +168,12 @@ class _Scenario(_Part):
 class _Search(_Part):
     """What is asked of the cells of a search; see `rebecsim.search.space.Question`."""
 
-    what: Literal["tune", "sensitivity"]
+    what: Literal["tune", "sensitivity", "morris"]
     measure: _ColumnName
     better: Literal["lower", "higher"]
     over: Annotated[list[_Coordinate], Field(max_length=100)]
     budget: Annotated[_Whole, Field(ge=0)]
+    cells: list[_Name] = []
 
 
 class _Versions(_Part):
@@ -209,10 +210,12 @@ class _Described(_Begun):
         for what, names in self._unique():
             if len(set(names)) < len(names):
                 raise ValueError(f"{what} are not all different")
-        if self.baseline is not None and self.baseline not in {each.policy for each in self.cells}:
-            raise ValueError(f"baseline: there is no cell of {self.baseline!r}")
         if len({tuple(each.condition) for each in self.cells}) > 1:
             raise ValueError("cells: their conditions have different coordinates")
+        if self.search is not None and self.search.cells:  # it has chosen some, and compares none
+            return self
+        if self.baseline is not None and self.baseline not in {each.policy for each in self.cells}:
+            raise ValueError(f"baseline: there is no cell of {self.baseline!r}")
         conditions = grouped(self.cells, lambda each: tuple(each.condition.items()))
         if len({frozenset(each.policy for each in some) for some in conditions.values()}) > 1:
             raise ValueError("cells: their conditions have different policies")

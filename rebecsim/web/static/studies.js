@@ -27,7 +27,10 @@ async function check(changed, value, act, answered) {
   }
   const text = form.elements.toml;
   const sent = text.value;
-  const body = new URLSearchParams({ toml: sent, builtin: form.elements.builtin.value });
+  const body = new URLSearchParams({ toml: sent });
+  for (const name of ["builtin", "what", "over", "budget"]) {
+    body.set(name, form.elements[name].value);
+  }
   if (changed) {
     body.set("field", changed.dataset.field);
     body.set("value", value);
@@ -155,7 +158,7 @@ document.addEventListener("click", (event) => {
 });
 // Enter is for the field; it must not start the study.
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && event.target.matches?.("#study-form input[data-field]")) {
+  if (event.key === "Enter" && event.target.matches?.("#study-form input:is([data-field], [data-asked])")) {
     event.preventDefault();
     event.target.dispatchEvent(new Event("change", { bubbles: true }));
   }
@@ -172,6 +175,9 @@ let waiting = 0;
 document.addEventListener("change", (event) => {
   if (event.target.closest?.("#study-form [data-field]")) {
     checkLater(event.target, typed(event.target));
+  }
+  if (event.target.matches?.("#study-form [data-asked]")) {
+    checkLater(null, "");
   }
 });
 document.addEventListener("input", (event) => {

@@ -19,7 +19,7 @@ from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.clusters.scenarios import plan_of_run
 from rebecsim.errors import UserError
 from rebecsim.report.answer import answer_text
-from rebecsim.report.comparison import ReportInput, sections_of
+from rebecsim.report.comparison import ReportInput, moments_apart, sections_of
 from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
@@ -185,7 +185,9 @@ class FigureCache:
 
 def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[ReportInput | None, str]:
     """Report the cells that can be compared, and say which if not all can."""
-    cells = _comparable(list(sums))
+    search = run.record.get("search") or {}
+    apart = bool(search.get("cells"))
+    cells = list(sums) if apart else _comparable(list(sums))
     if not cells or not run.contents.measures:
         return None, "No cell is finished yet." if not sums else "Nothing can be compared yet."
     kind = _kind_of(run)
@@ -198,11 +200,11 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         scenario={},
         seed=0,
         versions={},
-        moments=[sums[cell] for cell in cells],
+        moments=moments_apart(search, [sums[cell] for cell in cells]),
         metrics=measures if study is None else study.measures(scenario),
         charted=() if swept is None else swept.comparison.charted,
-        axis=_plain_axis(run) if swept is None else swept.axis,
-        separate=run.contents.separate,
+        axis=None if apart else _plain_axis(run) if swept is None else swept.axis,
+        separate=() if apart else run.contents.separate,
         swept=() if swept is None else tuple(each.coordinate for each in swept.axes),
         baseline=run.contents.baseline,
         level=run.contents.level,

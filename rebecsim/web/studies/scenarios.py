@@ -17,6 +17,7 @@ from rebecsim.studies.scenario import validated
 from rebecsim.studies.scenario_files import (
     ScenarioError,
     ScenarioProblem,
+    ScenarioText,
     builtin_folder,
     builtin_scenarios,
     line_of,
@@ -28,16 +29,23 @@ from rebecsim.web.library import read_small_file
 ORIGIN = "the scenario"
 
 
-def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
-    """Read a scenario whose paths start from `root`, or from the folder of built-in scenarios.
+def text_in_form(text: str, builtin: bool, root: Path) -> ScenarioText:
+    """Read a text whose paths start from `root`, or from the folder of built-in scenarios.
 
-    Files that it names must lie below that, or among the models that built-in scenarios are about,
-    without a link on the way; a program is none that may be named. Raises ScenarioError,
+    Raises ScenarioError.
+    """
+    return scenario_text(ORIGIN, text, builtin_folder() if builtin else root)
+
+
+def checked(read: ScenarioText) -> LoadedScenario:
+    """Read a scenario.
+
+    Files that it names must lie below its folder, or among the models that built-in scenarios are
+    about, without a link on the way; a program is none that may be named. Raises ScenarioError,
     PluginError.
     """
-    folder = builtin_folder() if builtin else root
-    around = folder.parent if builtin else root
-    read = scenario_text(ORIGIN, text, folder)
+    folder = read.folder
+    around = folder.parent if folder == builtin_folder() else folder
     study = kind_of(read)
     scenario = validated(study.scenario, read.origin, read.values, read.lines)
     problems = [

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from rebecsim.clusters.kinds import load_plugins, loaded_plugin_files
-from rebecsim.errors import ExitCode, UserError, WorkerKilledError
+from rebecsim.errors import ArgumentError, ExitCode, UserError, WorkerKilledError
 from rebecsim.files import (
     LimitError,
     parsed_json,
@@ -44,7 +44,11 @@ FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
 LONGEST_SCENARIO = 40_000
 
-_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool, "what": str, "budget": int}
+_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
+_SEARCHED = {"what": str, "budget": int, "over": str}
+
+OVER, BUDGET = "Values to choose from", "Most runs of a search"
+"""What the form calls them."""
 
 _MODULE = "rebecsim.web.studies.study_process"
 _LONGEST_LOG = 8_000
@@ -62,7 +66,8 @@ ALIVE: frozenset[StudyState] = frozenset({"starting", "running", "paused", "endi
 class Request:
     """A request for a study: `text` is the scenario; `builtin` if it names built-in files.
 
-    `what` is empty for a comparison, or "tune", with so many runs as `budget`, or "sensitivity".
+    `what` is empty for a comparison, or what is searched; see `rebecsim.search`. `over` are the
+    values to choose from, as on the command line.
     """
 
     name: str
@@ -72,14 +77,26 @@ class Request:
     orders: bool
     what: str = ""
     budget: int = 0
+    over: str = ""
 
-    def of(self, loaded: LoadedScenario) -> LoadedScenario:
-        """Give a scenario with the question that is asked. Raises UserError."""
-        from rebecsim.interface.searching import asked
+    def loaded(self, root: Path) -> LoadedScenario:
+        """Read the scenario, whose paths start from `root`, and the question. Raises UserError."""
+        from rebecsim.interface.searching import searched
+        from rebecsim.search.space import What, read_over
+        from rebecsim.web.studies.scenarios import checked, text_in_form
 
-        if self.what not in ("", "tune", "sensitivity"):
+        text = text_in_form(self.text, self.builtin, root)
+        if not self.what:
+            return checked(text)
+        if self.what not in get_args(What):
             raise UserError("A study compares, searches for the best cell, or finds what matters.")
-        return asked(loaded, self.what, budget=self.budget) if self.what else loaded  # type: ignore[arg-type]
+        try:
+            over = read_over([self.over] if self.over.strip() else [], OVER)
+            what = cast("What", self.what)
+            return searched(text, what, over=over, budget=self.budget, loading=checked)
+        except ArgumentError as error:
+            label = {"over": OVER, "budget": BUDGET}.get(error.argument, error.argument)
+            raise UserError(f"{label}: {error.fault}") from error
 
 
 @dataclass(frozen=True)
@@ -346,8 +363,9 @@ def read_request(directory: Path) -> Request:
     place = directory / FOLDER
     file = place / "request.json"
     try:
-        found = {"what": "", "budget": 0, **parsed_json(read_plain(file, _LARGEST_NOTE), file)}
-        is_right = {name: type(value) for name, value in found.items()} == _ASKED
+        usual = {name: kind() for name, kind in _SEARCHED.items()}
+        found = {**usual, **parsed_json(read_plain(file, _LARGEST_NOTE), file)}
+        is_right = {name: type(value) for name, value in found.items()} == _ASKED | _SEARCHED
         scenario = read_plain(place / "scenario.toml", 4 * LONGEST_SCENARIO).decode("utf-8")
     except (OSError, ValueError, LimitError, AttributeError, TypeError):
         is_right = False
@@ -402,17 +420,17 @@ def _run(out: Path, request: Request) -> None:
     from concurrent.futures import BrokenExecutor
 
     from rebecsim.clusters.kinds import executor_with_plugins
+    from rebecsim.interface.searching import cells_text
     from rebecsim.report import write_report
     from rebecsim.report.comparison import compared
     from rebecsim.studies.results import Results
     from rebecsim.studies.running import PlannedRun, StudyRunner, comparison_size
     from rebecsim.studies.study import How, modules_of
-    from rebecsim.web.studies.scenarios import checked
 
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")
-    plan = request.of(checked(request.text, request.builtin, out.parent)).plan()
+    plan = request.loaded(out.parent).plan()
     plan.prepare(How(), _say)
-    _say(f"{len(plan.cells)} cells, {plan.total} {plan.study.counted}")
+    _say(cells_text(plan))
     how_large = comparison_size(plan, request.orders, request.workers)
     if how_large is not None:
         how_large.require_bounded()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.errors import UserError
+from rebecsim.interface.searching import cells_text
 from rebecsim.studies.executors import available_workers
 from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
 from rebecsim.studies.toml_edits import toml_text
@@ -26,14 +27,15 @@ from rebecsim.web.studies.forms import (
 from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenarios import (
-    checked,
     questions_by_kind,
     text_of_builtin,
     values_of,
 )
 from rebecsim.web.studies.study_process import (
     ALIVE,
+    BUDGET,
     LONGEST_SCENARIO,
+    OVER,
     Request,
     StartedStudy,
     StudyState,
@@ -124,6 +126,8 @@ class StudyViews:
             orders=sent.get("orders", "" if "name" in sent else "yes"),
             what=sent.get("what", ""),
             budget=sent.get("budget") or _BUDGET,
+            over=sent.get("over", ""),
+            labels=(OVER, BUDGET),
             has_orders="orders" in find_kind(found.kind).options if found.kind else False,
             error=error,
             root=self._root,
@@ -142,7 +146,7 @@ class StudyViews:
             except UserError as error:
                 problems.setdefault(name, []).append(str(error))
         fields = _by_name(text := with_table(text, _by_name(text).get(act)))
-        general, said = self._wrong(text, bool(sent.get("builtin")), fields, problems)
+        general, said = self._wrong(sent, text, fields, problems)
         values = values_of(text) or {}
         shown_values = {name: shown(of, values) for name, of in fields.items()}
         layout = hashlib.sha256("\n".join(fields).encode()).hexdigest()[:16]
@@ -155,32 +159,28 @@ class StudyViews:
         text = sent.get("toml", "").replace("\r\n", "\n")
         if len(text) > LONGEST_SCENARIO:
             raise UserError(f"A scenario may have at most {LONGEST_SCENARIO:,} characters.")
-        loaded = checked(text, bool(sent.get("builtin")), self._root)
         workers = sent.get("workers", "1").strip()
         if not re.fullmatch(r"\d{1,3}", workers, re.ASCII) or not (
             1 <= int(workers) <= available_workers()
         ):
             raise UserError(f"The number of workers must be from 1 to {available_workers()}.")
-        what, budget = sent.get("what", ""), sent.get("budget", "").strip() or str(_BUDGET)
-        if not re.fullmatch(r"\d{1,9}", budget, re.ASCII):
-            raise UserError("The budget must be a number of runs.")
-        orders = not what and bool(sent.get("orders")) and "orders" in loaded.study.options
-        name, most = sent.get("name", "").strip(), int(budget) if what == "tune" else 0
-        request = Request(name, text, bool(sent.get("builtin")), int(workers), orders, what, most)
-        request.of(loaded)  # it says now what is wrong
-        return id_of(start_study(self._root, request).name)
+        request = replace(_request_of(sent, text), workers=int(workers))
+        loaded = request.loaded(self._root)  # it says now what is wrong
+        orders = request.orders and "orders" in loaded.study.options
+        return id_of(start_study(self._root, replace(request, orders=orders)).name)
 
     def _wrong(
         self,
+        sent: Mapping[str, str],
         text: str,
-        builtin: bool,
         fields: Mapping[str, FormField],
         problems: dict[str, list[str]],
     ) -> tuple[list[str], str]:
         """Give the mistakes of a scenario, by field and in general; or what it would run."""
         general: list[str] = []
         try:
-            plan = checked(text, builtin, self._root or Path("/nonexistent")).plan()
+            request = _request_of(sent, text)
+            plan = request.loaded(self._root or Path("/nonexistent")).plan()
         except ScenarioError as error:
             for each in error.problems:
                 place = _field_of(each, fields)
@@ -190,7 +190,7 @@ class StudyViews:
             general.append(self._named(str(error)))
         else:
             if not problems:
-                return [], f"{len(plan.cells):,} cells, {plan.total:,} {plan.study.counted}"
+                return [], cells_text(plan)
         return general, ""
 
     def _again(self, run: str) -> dict[str, str]:
@@ -199,7 +199,9 @@ class StudyViews:
         study = StartedStudy(found.directory)
         if study in self._started():
             request = read_request(found.directory)
-            return {"toml": request.text, "builtin": "yes" if request.builtin else ""}
+            again = {"toml": request.text, "builtin": "yes" if request.builtin else ""}
+            asked = {"what": request.what, "over": request.over, "budget": str(request.budget)}
+            return again | (asked if request.what else {})
         return {"toml": toml_text(found.stored.scenario)}
 
     def _free_name(self, name: str) -> str:
@@ -267,6 +269,23 @@ class StudyViews:
 
     def _started(self) -> list[StartedStudy]:
         return [] if self._root is None else list(started_studies(self._root))
+
+
+def _request_of(sent: Mapping[str, str], text: str) -> Request:
+    """Give what a form asks for. Raises UserError for a budget that is no number."""
+    what, budget = sent.get("what", ""), sent.get("budget", "").strip() or str(_BUDGET)
+    if not re.fullmatch(r"\d{1,9}", budget, re.ASCII):
+        raise UserError(f"{BUDGET}: it must be a number of runs.")
+    return Request(
+        sent.get("name", "").strip(),
+        text,
+        bool(sent.get("builtin")),
+        1,
+        not what and bool(sent.get("orders")),
+        what,
+        int(budget) if what == "tune" else 0,
+        sent.get("over", "") if what else "",
+    )
 
 
 def _kind(text: str) -> str:

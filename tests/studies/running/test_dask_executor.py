@@ -211,10 +211,19 @@ def test_the_address_may_be_left_out(given, address, run, monkeypatch, tmp_path)
     def see(found, workers):
         raise SeenError(f"address {found}")
 
-    monkeypatch.setattr(command, "_require_cluster", see)
+    monkeypatch.setattr(command, "require_cluster", see)
     done = run("compare", *given, "--out", "out", cwd=tmp_path)
     expected = "s.toml" if address is None else f"address {address}\n"
     assert expected in done.stderr
+
+
+def test_a_search_runs_on_dask(run, tmp_path):
+    asked = ("tune", "for_edf", "--over", "app_masters=1..2", "--budget", 60)
+    plain = run(*asked, "--workers", 1, cwd=tmp_path)
+    on_dask = run(*asked, "--dask", "--workers", 1, cwd=tmp_path)
+    assert on_dask.returncode == 0
+    assert on_dask.stdout == plain.stdout
+    assert "dask: 1 worker" in on_dask.stderr
 
 
 def test_the_workers_of_a_cluster_are_not_counted_here(run, tmp_path):
