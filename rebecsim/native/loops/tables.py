@@ -300,7 +300,11 @@ class ExactStore:
         words: Table = self.table[self.order[number]]
         return words
 
-    def growth(self, states: int) -> int:
+    def has_room(self, states: int, expanding: int) -> bool:
+        """Whether there is room for so many states while that one is expanded."""
+        return states <= self.capacity
+
+    def growth(self, needed: int) -> int:
         """Give the bytes that growing takes."""
         more = _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
         return more + 4 * len(self.table)
@@ -308,32 +312,34 @@ class ExactStore:
     def give_back(self, states: int) -> None:
         """Keep everything in memory."""
 
-    def grow(self, states: int, expanding: int) -> None:
+    def grow(self, states: int, expanding: int, needed: int) -> None:
         """Move to a larger table."""
-        old, order = self.table, self.order
+        old, order, parents, ordinals = self.table, self.order, self.parents, self.ordinals
         moved = np.empty(len(old), np.uint32)
-        self._make_again(self.layout, _factor(old) * len(old), states)
+        self._make(self.layout, _factor(old) * len(old))
         parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
+
+        def keep(number: int) -> None:
+            end = (number + 1) * states // len(parts)
+            for first in range(number * states // len(parts), end, _TOGETHER):
+                part = slice(first, min(first + _TOGETHER, end))
+                np.take(moved, order[part], out=self.order[part], mode="wrap")
+                self.parents[part], self.ordinals[part] = parents[part], ordinals[part]
+
         with threads(len(parts)) as pool:
             tuple(pool.map(lambda part: move_states(old, self.table, moved, *part), parts))
-        for first in range(0, states, _TOGETHER):
-            part = slice(first, min(first + _TOGETHER, states))
-            np.take(moved, order[part], out=self.order[part], mode="wrap")
+            tuple(pool.map(keep, range(len(parts))))
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
         old, table, order = self.layout, self.table, self.order
-        self._make_again(layout, len(table), states)
+        parents, ordinals = self.parents, self.ordinals
+        self._make(layout, len(table))
+        self.parents[:states], self.ordinals[:states] = parents[:states], ordinals[:states]
         self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
         for first in range(0, states, _TOGETHER):
             rows = relaid(table[order[first : min(first + _TOGETHER, states)]], old, layout)
             insert_states(self.table, self.order, rows, first, words_of(layout))
-
-    def _make_again(self, layout: Table, places: int, states: int) -> None:
-        """Make an empty table, and keep how states were found."""
-        kept = self.parents, self.ordinals
-        self._make(layout, places)
-        self.parents[:states], self.ordinals[:states] = (each[:states] for each in kept)
 
 
 class CompactStore:
@@ -390,9 +396,13 @@ class CompactStore:
         words: Table = self.queue[number % len(self.queue)]
         return words
 
-    def growth(self, states: int) -> int:
-        """Give the bytes that growing takes, if there is room for files."""
-        if states < self.capacity:
+    def has_room(self, states: int, expanding: int) -> bool:
+        """Whether there is room for so many states while that one is expanded."""
+        return states <= self.capacity and states - expanding <= len(self.queue)
+
+    def growth(self, needed: int) -> int:
+        """Give the bytes that growing for so many states takes, if there is room for files."""
+        if needed <= self.capacity:
             return 0 if self._queue.can_be_file else 2 * self.queue.nbytes
         columns = 0 if self._columns[0].can_be_file else 2 * self.parents.nbytes
         return (_factor(self.table) - 1) * self.table.nbytes + _factor(self.table) * columns
@@ -404,9 +414,9 @@ class CompactStore:
             for each in (*self._columns, self._queue):
                 each.flush()
 
-    def grow(self, states: int, expanding: int) -> None:
-        """Move to a larger table or ring, whichever is full."""
-        if states < self.capacity:
+    def grow(self, states: int, expanding: int, needed: int) -> None:
+        """Move to a larger table, or ring, whichever has no room for the states `needed`."""
+        if needed <= self.capacity:
             self._queue_up(self.layout, 2 * len(self.queue), states, expanding)
             return
         old = self._table
