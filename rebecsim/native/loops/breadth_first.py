@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import search_layout as at
-from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table, room
+from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table, prefetch, room
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.successors import (
@@ -58,6 +58,7 @@ class EdgeArrays(NamedTuple):
 
 
 _AT_ONCE = 128  # successors of a state that are looked up together
+_AHEAD = 2  # states from the one that is expanded to the one that is fetched from memory
 
 
 @compiled(inline=True)
@@ -193,6 +194,8 @@ def expand_states(
             control[at.ORDINAL] = control[at.WRONG] = 0
             control[at.EXPANDED] += 1
         row = number % queue.shape[0] if compact else np.int64(order[number])
+        if not compact and number + _AHEAD < control[at.STATES]:
+            prefetch(table, np.int64(order[number + _AHEAD]))
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
         on = control[at.ORDINAL]
@@ -228,6 +231,8 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
         if control[at.ORDINAL] < 0:
             control[at.ORDINAL] = control[at.WRONG] = 0
         row = number % queue.shape[0] if compact else np.int64(order[number])
+        if not compact and number + _AHEAD < control[at.STATES]:
+            prefetch(table, np.int64(order[number + _AHEAD]))
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
         reason = find_successors(of)

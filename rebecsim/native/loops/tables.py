@@ -113,15 +113,14 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
 
 
 @compiled()
-def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) -> None:
+def move_states(old: Table, table: Table, begin: int, end: int) -> None:
     """Move states, or fingerprints, to a larger table: those in the places from `begin` to `end`.
 
     In the order of their places, as then both tables are gone through from begin to end. Beyond
-    the last place comes the first. `moved` is where each place went, or without rows.
+    the last place comes the first. Each leaves its new place in the old table.
     """
     words = old.shape[1]
     last = table.shape[0] - 1
-    notes = moved.shape[0] != 0
     for each in range(begin, end):
         row = each & old.shape[0] - 1
         if old[row, 0] == 0:
@@ -131,8 +130,7 @@ def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) 
             place = (place + 1) & last
         for word in range(words):
             table[place, word] = old[row, word]
-        if notes:
-            moved[row] = place
+        old[row, 0] = place
 
 
 @compiled(inline=True)
@@ -239,7 +237,6 @@ def enter_answer(
     insert_entry(keys, values, key_of(kind, row, value), answer)
 
 
-_NOTHING = np.zeros(0, dtype=np.uint32)
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
@@ -306,8 +303,7 @@ class ExactStore:
 
     def growth(self, needed: int) -> int:
         """Give the bytes that growing takes."""
-        more = _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
-        return more + 4 * len(self.table)
+        return _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
 
     def give_back(self, states: int) -> None:
         """Keep everything in memory."""
@@ -315,7 +311,7 @@ class ExactStore:
     def grow(self, states: int, expanding: int, needed: int) -> None:
         """Move to a larger table."""
         old, order, parents, ordinals = self.table, self.order, self.parents, self.ordinals
-        moved = np.empty(len(old), np.uint32)
+        moved, words = old.reshape(-1), old.shape[1]
         self._make(self.layout, _factor(old) * len(old))
         parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
 
@@ -323,11 +319,11 @@ class ExactStore:
             end = (number + 1) * states // len(parts)
             for first in range(number * states // len(parts), end, _TOGETHER):
                 part = slice(first, min(first + _TOGETHER, end))
-                np.take(moved, order[part], out=self.order[part], mode="wrap")
+                self.order[part] = moved.take(order[part].astype(np.int64) * words, mode="wrap")
                 self.parents[part], self.ordinals[part] = parents[part], ordinals[part]
 
         with threads(len(parts)) as pool:
-            tuple(pool.map(lambda part: move_states(old, self.table, moved, *part), parts))
+            tuple(pool.map(lambda part: move_states(old, self.table, *part), parts))
             tuple(pool.map(keep, range(len(parts))))
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
@@ -360,7 +356,7 @@ class CompactStore:
         self._queue = Mapped((1024, words_of(layout)), np.int64, on_disk=True)
         self._queue.array[0] = packed[0]
         self._given_back = 0
-        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING, 0, 1)
+        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, 0, 1)
 
     @property
     def table(self) -> Table:
@@ -424,7 +420,7 @@ class CompactStore:
         self._table = Mapped((places, 1), np.int64, on_disk=False)
         for first in range(0, len(old.array), _MOVED):  # both tables are never whole at once
             until = min(first + _MOVED, len(old.array))
-            move_states(old.array, self.table, _NOTHING, first, until)
+            move_states(old.array, self.table, first, until)
             old.discard(first, _MOVED)
         for each in self._columns:
             each.lengthen(int(places * _FULLEST_COMPACT), states)
