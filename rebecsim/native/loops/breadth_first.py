@@ -231,7 +231,7 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
         if control[at.ORDINAL] < 0:
             control[at.ORDINAL] = control[at.WRONG] = 0
         row = number % queue.shape[0] if compact else np.int64(order[number])
-        if not compact and number + _AHEAD < control[at.STATES]:
+        if not compact and number + _AHEAD < control[at.END]:
             prefetch(table, np.int64(order[number + _AHEAD]))
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
