@@ -133,6 +133,9 @@ def _store(
     identity = wanted.shape[1]
     ring = states.queue.shape[0]
     last = table.shape[0] - 1
+    begin = control[at.STORED]
+    for successor in range(begin, min(begin + _AT_ONCE, control[at.FOUND])):
+        prefetch(table, hash_at(wanted, successor, identity) & last)
     while control[at.STORED] < control[at.FOUND]:
         if records and control[at.EDGES] == edges.rows.shape[0]:
             return Reason.GROW
