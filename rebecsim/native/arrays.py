@@ -113,7 +113,7 @@ def rows(table: Table, first: int, count: int) -> Table:
     return table[first : first + count]
 
 
-def prefetch(table: Table, row: int) -> None:
+def prefetch(table: Table, row: int | np.int64) -> None:
     """Let the processor fetch a row of a table that is needed soon."""
 
 
