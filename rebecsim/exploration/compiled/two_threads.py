@@ -3,6 +3,9 @@
 Each thread computes the successors of one half of a batch of known states. Then each stores those
 that belong in its half of the table, whoever found them. New states are numbered in the order in
 which one thread would find them, so states, order and counterexamples are the same.
+
+Where a table has no answer, both threads wait for Python, which is asked in the order of one
+thread, too. The table of states grows before a batch, never within one, if there is memory.
 """
 
 from __future__ import annotations
