@@ -52,7 +52,7 @@ def search() -> list[float]:
     def loop() -> None:
         from rebecsim.exploration.compiled.compiled_search import load_compiled_code
 
-        load_compiled_code(1)
+        load_compiled_code()
 
     return [STATES / python, _processor_seconds(loop)]
 
@@ -73,7 +73,7 @@ def serving() -> list[float]:
             BreadthFirst().run(made)
 
     python = _processor_seconds(expand)
-    load_compiled_code(1)
+    load_compiled_code()
     return [
         made.system.runner.runs / python,
         _processor_seconds(lambda: prepare(expand_and_serve)),

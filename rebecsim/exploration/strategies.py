@@ -191,7 +191,7 @@ def _run(search: Search, strategy: Strategy, engine: Engine, checked: CheckedMod
     with search.meter.leaving_out():
         from rebecsim.exploration.compiled.compiled_search import CompiledSearch, load_compiled_code
 
-        load_compiled_code(strategy.workers)
+        load_compiled_code()
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
         CompiledSearch(search, number, checked, compact, strategy.workers).run()
 

@@ -113,6 +113,10 @@ def rows(table: Table, first: int, count: int) -> Table:
     return table[first : first + count]
 
 
+def prefetch(table: Table, row: int | np.int64) -> None:
+    """Let the processor fetch a row of a table that is needed soon."""
+
+
 def pick(values: tuple[Any, ...], place: int) -> Any:
     """Give one of some values of one type; the place is not checked in compiled code."""
     return values[place]

@@ -25,7 +25,18 @@ from typing import Any
 from llvmlite import binding, ir
 from numba import cfunc, config as numba_config, core, extending
 
-from rebecsim.native.arrays import Fields, Kind, Leaf, Signature, call, copied, pick, room, rows
+from rebecsim.native.arrays import (
+    Fields,
+    Kind,
+    Leaf,
+    Signature,
+    call,
+    copied,
+    pick,
+    prefetch,
+    room,
+    rows,
+)
 from rebecsim.native.machine import target_machine
 from rebecsim.native.operations import real, split_product
 
@@ -211,6 +222,22 @@ def _rows(typing: Any, table: Any, first: Any, count: Any) -> Any:
 
 
 @intrinsic
+def _prefetch(typing: Any, table: Any, row: Any) -> Any:
+    """Let the processor fetch the begin of a row; a row that is not there does no harm."""
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer, _ = _place(context, builder, signature, arguments)
+        byte, flag = cgutils.voidptr_t, ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        to_read, near, data = flag(0), flag(3), flag(1)
+        builder.call(function, [builder.bitcast(pointer, byte), to_read, near, data])
+        return context.get_dummy_value()
+
+    return types.void(table, row), lower
+
+
+@intrinsic
 def _pick(typing: Any, values: Any, place: Any) -> Any:
     """Give one of some values; Numba would raise an error for a place that is none of theirs."""
 
@@ -269,6 +296,7 @@ _IN_PLACE: dict[Any, Any] = {
     rows: _rows,
     copied: _copied,
     pick: _pick,
+    prefetch: _prefetch,
     call: _call,
     split_product: _wide_product,
 }

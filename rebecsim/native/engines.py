@@ -81,6 +81,11 @@ STATES_FOR_THREADS = 4_000
 """States that must wait to be expanded for two threads to search: with less, they would wait for
 each other. Some batches of successors; no crossing has been measured."""
 
+ANSWERS_FOR_THREADS = 100
+"""New answers, in 5,000 states that one thread has expanded, up to which two threads begin: while
+one question is answered both wait. `yarn_fifo4` and `philosophers6` are below 50 after 20,000
+states, `resource_manager_edf3` needs more than 1,000 until its end."""
+
 PRODUCT_LOADS = 200_000
 """Transitions of a graph, times the states of an automaton, from which on compiled code on disk
 looks for runs that the automaton accepts. A guess: Python follows about a million in a second."""

@@ -32,12 +32,9 @@ from rebecsim.native.engines import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import (
     EdgeArrays,
     PropertyTables,
-    expand_ahead,
     expand_states,
-    store_found,
 )
 from rebecsim.native.loops.serving import expand_and_serve
-from rebecsim.native.loops.shared_table import enter_half, number_new, sort_by_half
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import (
     CompactStore,
@@ -58,11 +55,9 @@ _MANY_GROUPS = 1 << 20
 _ASKED = 256  # stops for other reasons between two looks
 
 
-def load_compiled_code(threads: int) -> None:
-    """Read the compiled loops from disk, or compile them."""
+def load_compiled_code() -> None:
+    """Read the compiled loop from disk, or compile it."""
     prepare(expand_states)
-    if threads > 1:
-        prepare(expand_ahead, store_found, sort_by_half, enter_half, number_new)
 
 
 class PackedStates(Sequence[State]):
@@ -109,8 +104,7 @@ class CompiledSearch:
         """
         self._search = search
         self._threads = threads
-        self._threads_from = 0
-        self._pause = BUDGET  # states that one thread expands where two do not get far
+        self._answers = 0
         self._asked = 0
         self._expand_states = entry_of(expand_states)
         system = search.system
@@ -180,7 +174,7 @@ class CompiledSearch:
             masks=np.array(masks, dtype=np.int64).reshape(-1, words),
             held=np.zeros((1024, words + 1), dtype=np.int64),
         )
-        self._answers = 0
+        self._held = 0
         self._numbers = np.zeros(0, dtype=np.uint32)
         if self._writer is not None:  # the states by their places
             states = len(self._search.states)
@@ -244,7 +238,9 @@ class CompiledSearch:
             reason = self._expand()
             self.note(reason)
             if reason == Reason.BUDGET and self._can_use_threads():
-                reason = self._run_threads()
+                with self._search.meter.leaving_out():  # it may be compiled now
+                    threads = TwoThreads(self)
+                reason = threads.run()
                 self.note(reason)
 
     def note(self, reason: int) -> None:
@@ -258,31 +254,23 @@ class CompiledSearch:
         self._answer(reason)
 
     def _can_use_threads(self) -> bool:
-        """Whether many states wait, and two threads have not been stopped soon of late."""
+        """Whether many states wait, and nearly all answers were there for those expanded last."""
         control = self.control
+        if self._threads == 1 or control[at.HORIZON] != NEVER:
+            return False
+        before, self._answers = self._answers, int(self._collapsed.table_sizes[at.ANSWERS])
         return (
-            self._threads > 1
+            self._answers - before <= engines.ANSWERS_FOR_THREADS
             and control[at.STATES] - control[at.NUMBER] >= engines.STATES_FOR_THREADS
-            and control[at.NUMBER] >= self._threads_from
-            and control[at.HORIZON] == NEVER
         )
-
-    def _run_threads(self) -> int:
-        began = self.control[at.NUMBER]
-        reason = TwoThreads(self).run()
-        if self.control[at.NUMBER] - began >= BUDGET:
-            self._pause = BUDGET
-        else:  # it was not worth starting them
-            self._pause *= 2
-            self._threads_from = self.control[at.NUMBER] + self._pause
-        return reason
 
     def parts(self) -> Parts:
         """Give the tables that say what follows from parts of states."""
         return self._collapsed.arrays()
 
     def _expand(self) -> int:
-        self.control[at.BUDGET] = -(-BUDGET // self._threads**2)  # two threads begin soon again
+        if self.control[at.BUDGET] == 0:
+            self.control[at.BUDGET] = -(-BUDGET // self._threads**2)  # two threads begin soon again
         rows = NOTHING_WRITTEN if self._writer is None else self._writer.edges
         arrays = (
             self.control,
@@ -375,9 +363,9 @@ class CompiledSearch:
                 self._search.breached(each.breach, number, None)
 
     def _remember(self, row: Integers, words: int) -> None:
-        self._answers += 1
+        self._held += 1
         held = self.properties.held
-        if 2 * self._answers > len(held):
+        if 2 * self._held > len(held):
             larger = np.zeros((2 * len(held), words + 1), dtype=np.int64)
             insert_held(larger, held, words)
             self.properties = self.properties._replace(held=larger)
@@ -387,16 +375,28 @@ class CompiledSearch:
 
     def _grow(self) -> None:
         """Make room for more states or transitions, if there is memory for it."""
-        states = len(self._search.states)
         if self._writer is not None and self._writer.is_full:
             if self._search.meter.would_exceed(self._writer.growth):
                 self._search.stop("memory")
             self._writer.grow()
             return
-        if self._search.meter.would_exceed(self.store.growth(states)):
+        if not self.make_room(1):
             self._search.stop("memory")
-        self.store.grow(states, int(self.control[at.NUMBER]))
-        self._use_store()
+
+    def has_room(self, coming: int) -> bool:
+        """Whether the arrays hold so many more states."""
+        states, expanding = self.control[[at.STATES, at.NUMBER]].tolist()
+        return self.store.has_room(states + coming, expanding)
+
+    def make_room(self, coming: int) -> bool:
+        """Let the arrays hold so many more states; false if there is no memory for it."""
+        while not self.has_room(coming):
+            states, expanding = self.control[[at.STATES, at.NUMBER]].tolist()
+            if self._search.meter.would_exceed(self.store.growth(states + coming)):
+                return False
+            self.store.grow(states, expanding, states + coming)
+            self._use_store()
+        return True
 
     def _relay(self, time: int) -> None:
         """Lay states out for the numbers there are by now, and that time."""

@@ -3,6 +3,9 @@
 Each thread computes the successors of one half of a batch of known states. Then each stores those
 that belong in its half of the table, whoever found them. New states are numbered in the order in
 which one thread would find them, so states, order and counterexamples are the same.
+
+Where a table has no answer, both threads wait for Python, which is asked in the order of one
+thread, too. The table of states grows before a batch, never within one, if there is memory.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.native import engines, search_layout as at
+from rebecsim.native.cache import entry_of
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
 from rebecsim.native.loops.shared_table import (
@@ -36,6 +40,10 @@ BUDGET = 20_000
 
 _BATCH = 1 << 16  # successors of one thread
 _FILLED = 0.75  # of a batch, as states have more and fewer successors
+_FEWEST = 512  # states of one thread, after questions: the other thread waits for the answers
+_MOST_ASKED = 16  # questions in a batch; with more, one thread goes on
+
+_QUESTIONS = (Reason.ANSWER, Reason.ALTERNATIVES)
 
 
 class _Share:
@@ -51,11 +59,24 @@ class _Share:
         found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
         identities = fingerprints if compact else targets
         self.batch = batch_of(Successors(targets, fingerprints, identities, found_by))
+        self._search = search
+        self._expand_ahead = entry_of(expand_ahead)
+        self._sort_by_half = entry_of(sort_by_half)
+        self.enter_half = entry_of(enter_half)
+        self.number_new = entry_of(number_new)
 
     @property
     def found(self) -> int:
         """How many successors there are."""
         return int(self.control[at.FOUND])
+
+    def expand(self) -> int:
+        """Go on with what is to be expanded, and give the reason to stop."""
+        states, batch = arrays_of(self._search.store), self.batch
+        parts = self._search.parts()
+        reason = int(self._expand_ahead(self.control, states, parts, batch.successors))
+        self._sort_by_half(states, batch, self.found)
+        return reason
 
     def drop(self) -> None:
         """Forget what was found."""
@@ -72,6 +93,7 @@ class TwoThreads:
         self._shares = _Share(search), _Share(search)
         self._stopped = self._shares[0]  # says where to go on
         self._at_once = max(_BATCH // 32, 1)  # states that each thread expands
+        self._asked = 0  # in this batch
 
     def run(self) -> int:
         """Expand states until there is something to answer; gives the reason.
@@ -97,44 +119,70 @@ class TwoThreads:
     def _expand(self, other: ThreadPoolExecutor) -> int:
         """Let each thread expand states, the other one those that follow; gives why it stopped."""
         first, second = self._shares
+        begin = int(self._stopped.control[at.NUMBER])
+        self._search.make_room(2 * _BATCH)
+        self._share_out(begin)
+        coming = other.submit(second.expand)
+        reason = first.expand()
+        reason_of_second = coming.result()
+        reason = self._finish(first, reason)
+        if reason != Reason.FINISHED:  # what comes behind will be worked out again
+            second.drop()
+            self._stopped = first
+        else:
+            if self._asked and reason_of_second in _QUESTIONS:  # it may have its answer by now
+                reason_of_second = second.expand()
+            self._stopped, reason = second, self._finish(second, reason_of_second)
+        self._adapt(int(self._stopped.control[at.NUMBER]) - begin)
+        return reason
+
+    def _share_out(self, begin: int) -> None:
+        """Say which states the threads are to expand, the first of them in the first thread."""
+        first, second = self._shares
         stopped, states = self._stopped.control, int(self._control[at.STATES])
-        begin = int(stopped[at.NUMBER])
         for place in (at.NUMBER, at.ORDINAL, at.WRONG):
             first.control[place] = stopped[place]
         half = min(begin + self._at_once, begin + -(-(states - begin) // 2))
         first.control[at.END] = second.control[at.NUMBER] = half
         second.control[at.END] = min(half + self._at_once, states)
         second.control[at.ORDINAL] = -1
-        coming = other.submit(self._expand_share, second)
-        reason = self._expand_share(first)
-        reason_of_second = coming.result()
-        if reason != Reason.FINISHED:  # what comes behind will be worked out again
-            second.drop()
-            self._stopped = first
-        else:
-            self._stopped, reason = second, reason_of_second
-        expanded = int(self._stopped.control[at.NUMBER]) - begin
-        found = max(first.found + second.found, 1)
-        self._at_once = max(int(_FILLED * _BATCH * max(expanded, 1) / found), 1)
+        for share in self._shares:
+            share.drop()
+
+    def _finish(self, share: _Share, reason: int) -> int:
+        """Answer what one thread asks for, and let it go on; gives why it stopped.
+
+        Questions are answered in the order in which one thread would ask them.
+        """
+        while (
+            reason in _QUESTIONS
+            and self._asked < _MOST_ASKED
+            and self._search.enter(reason, share.control)
+        ):
+            self._asked += 1
+            reason = share.expand()
         return reason
 
-    def _expand_share(self, share: _Share) -> int:
-        share.control[at.FOUND] = 0
-        states = arrays_of(self._search.store)
-        successors = share.batch.successors
-        reason = int(expand_ahead(share.control, states, self._search.parts(), successors))
-        sort_by_half(states, share.batch, share.found)
-        return reason
+    def _adapt(self, expanded: int) -> None:
+        """Let batches grow until they are filled; they start small again after a question."""
+        found = max(sum(share.found for share in self._shares), 1)
+        at_once = min(2 * self._at_once, int(_FILLED * _BATCH * max(expanded, 1) / found))
+        if self._asked:
+            at_once = min(self._at_once // 2, _FEWEST)
+        self._at_once = max(at_once, 1)
+        self._asked = 0
 
     def _store(self, other: ThreadPoolExecutor) -> None:
         """Store what both threads have found."""
         first, second = self._shares
-        has_room = self._has_room(first.found + second.found)
+        found = first.found + second.found
+        may_be = self._control[at.STATES] + found <= self._control[at.MOST]
+        has_room = bool(may_be) and self._search.has_room(found)
         if has_room:
             states = arrays_of(self._search.store)
             batches = first.batch, second.batch
-            coming = other.submit(enter_half, states, *batches, 1)
-            enter_half(states, *batches, 0)
+            coming = other.submit(second.enter_half, states, *batches, 1)
+            first.enter_half(states, *batches, 0)
             coming.result()
             used = first.batch.shares.used + second.batch.shares.used
             if not self._control[at.PROPERTIES] and not used[:, CROSSING].any():
@@ -153,18 +201,11 @@ class TwoThreads:
         second.control[at.STATES] = control[at.STATES] + new
         second.control[at.TRANSITIONS] = second.control[at.STORED] = control[at.STORED] = 0
         control[at.FOUND] = first.found
-        coming = other.submit(number_new, second.control, states, second.batch, properties)
-        number_new(control, states, first.batch, properties)
+        coming = other.submit(second.number_new, second.control, states, second.batch, properties)
+        first.number_new(control, states, first.batch, properties)
         coming.result()
         control[at.STATES] = second.control[at.STATES]
         control[at.TRANSITIONS] += second.control[at.TRANSITIONS]
-
-    def _has_room(self, coming: int) -> bool:
-        """Whether the table, its columns and its ring hold so many more states, below the limit."""
-        control, store = self._control, self._search.store
-        states = int(control[at.STATES]) + coming
-        fits = not control[at.COMPACT] or states - control[at.NUMBER] <= len(store.queue)
-        return bool(fits and states <= min(control[at.CAPACITY], control[at.MOST]))
 
     def _store_share(self, batch: Batch, has_room: bool) -> int:
         states, properties = arrays_of(self._search.store), self._search.properties

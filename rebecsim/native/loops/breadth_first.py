@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import search_layout as at
-from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table, room
+from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table, prefetch, room
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.successors import (
@@ -58,6 +58,7 @@ class EdgeArrays(NamedTuple):
 
 
 _AT_ONCE = 128  # successors of a state that are looked up together
+_AHEAD = 2  # states from the one that is expanded to the one that is fetched from memory
 
 
 @compiled(inline=True)
@@ -132,6 +133,9 @@ def _store(
     identity = wanted.shape[1]
     ring = states.queue.shape[0]
     last = table.shape[0] - 1
+    begin = control[at.STORED]
+    for successor in range(begin, min(begin + _AT_ONCE, control[at.FOUND])):
+        prefetch(table, hash_at(wanted, successor, identity) & last)
     while control[at.STORED] < control[at.FOUND]:
         if records and control[at.EDGES] == edges.rows.shape[0]:
             return Reason.GROW
@@ -193,6 +197,8 @@ def expand_states(
             control[at.ORDINAL] = control[at.WRONG] = 0
             control[at.EXPANDED] += 1
         row = number % queue.shape[0] if compact else np.int64(order[number])
+        if not compact and number + _AHEAD < control[at.STATES]:
+            prefetch(table, np.int64(order[number + _AHEAD]))
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
         on = control[at.ORDINAL]
@@ -228,6 +234,8 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
         if control[at.ORDINAL] < 0:
             control[at.ORDINAL] = control[at.WRONG] = 0
         row = number % queue.shape[0] if compact else np.int64(order[number])
+        if not compact and number + _AHEAD < control[at.END]:
+            prefetch(table, np.int64(order[number + _AHEAD]))
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
         reason = find_successors(of)

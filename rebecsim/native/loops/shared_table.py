@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import search_layout as at
-from rebecsim.native.arrays import Integers, Table, room
+from rebecsim.native.arrays import Integers, Table, prefetch, room
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import PropertyTables, is_to_check, note_new
@@ -22,9 +22,9 @@ from rebecsim.native.loops.tables import States, hash_at, place_of
 HALVES = 2
 
 _KNOWN, _CROSSES = -1, -2  # in `answers`; a search that leaves its half is left to `number_new`
-_TOGETHER = 32  # successors whose far-off places the processor is to wait for at once
+_AHEAD = 24  # successors from the one that is looked up to the one whose place is fetched
 
-COUNT, CURSOR, NEW, CROSSING, TOUCHED, USED_WIDTH = 0, 1, 2, 3, 4, 16
+COUNT, CURSOR, NEW, CROSSING, USED_WIDTH = 0, 1, 2, 3, 16
 """Columns of `Shares.used`: how many there are, have been numbered, are new, are left over. A row
 takes two lines of the processor's cache."""
 
@@ -87,35 +87,34 @@ def _enter_batch(table: Table, batch: Batch, half: int) -> None:
     words = wanted.shape[1]
     end = (half + 1) * (table.shape[0] // HALVES)
     count = shares.used[half, COUNT]
-    touched = new = crossing = 0
-    for begin in range(0, count, _TOGETHER):
-        until = min(begin + _TOGETHER, count)
-        for each in range(begin, until):
-            touched ^= table[shares.first[shares.chosen[half, each]], 0]
-        for each in range(begin, until):
-            successor = shares.chosen[half, each]
-            place = shares.first[successor]
-            known = False
-            while place < end and table[place, 0] != 0:
-                known = True
-                for word in range(words):
-                    known = known and table[place, word] == wanted[successor, word]
-                if known:
-                    break
-                place += 1
-            answer = _KNOWN
-            if not known and place < end:
-                for word in range(words):
-                    table[place, word] = wanted[successor, word]
-                answer = place
-                new += 1
-            elif not known:
-                answer = _CROSSES
-                crossing += 1
-            shares.answers[half, each] = answer
+    new = crossing = 0
+    for each in range(-_AHEAD, count):
+        if each + _AHEAD < count:
+            prefetch(table, shares.first[shares.chosen[half, each + _AHEAD]])
+        if each < 0:
+            continue
+        successor = shares.chosen[half, each]
+        place = shares.first[successor]
+        known = False
+        while place < end and table[place, 0] != 0:
+            known = True
+            for word in range(words):
+                known = known and table[place, word] == wanted[successor, word]
+            if known:
+                break
+            place += 1
+        answer = _KNOWN
+        if not known and place < end:
+            for word in range(words):
+                table[place, word] = wanted[successor, word]
+            answer = place
+            new += 1
+        elif not known:
+            answer = _CROSSES
+            crossing += 1
+        shares.answers[half, each] = answer
     shares.used[half, NEW] = new
     shares.used[half, CROSSING] = crossing
-    shares.used[half, TOUCHED] = touched
 
 
 @compiled()

@@ -113,15 +113,14 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
 
 
 @compiled()
-def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) -> None:
+def move_states(old: Table, table: Table, begin: int, end: int) -> None:
     """Move states, or fingerprints, to a larger table: those in the places from `begin` to `end`.
 
     In the order of their places, as then both tables are gone through from begin to end. Beyond
-    the last place comes the first. `moved` is where each place went, or without rows.
+    the last place comes the first. Each leaves its new place in the old table.
     """
     words = old.shape[1]
     last = table.shape[0] - 1
-    notes = moved.shape[0] != 0
     for each in range(begin, end):
         row = each & old.shape[0] - 1
         if old[row, 0] == 0:
@@ -131,8 +130,7 @@ def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) 
             place = (place + 1) & last
         for word in range(words):
             table[place, word] = old[row, word]
-        if notes:
-            moved[row] = place
+        old[row, 0] = place
 
 
 @compiled(inline=True)
@@ -239,7 +237,6 @@ def enter_answer(
     insert_entry(keys, values, key_of(kind, row, value), answer)
 
 
-_NOTHING = np.zeros(0, dtype=np.uint32)
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
@@ -300,40 +297,45 @@ class ExactStore:
         words: Table = self.table[self.order[number]]
         return words
 
-    def growth(self, states: int) -> int:
+    def has_room(self, states: int, expanding: int) -> bool:
+        """Whether there is room for so many states while that one is expanded."""
+        return states <= self.capacity
+
+    def growth(self, needed: int) -> int:
         """Give the bytes that growing takes."""
-        more = _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
-        return more + 4 * len(self.table)
+        return _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
 
     def give_back(self, states: int) -> None:
         """Keep everything in memory."""
 
-    def grow(self, states: int, expanding: int) -> None:
+    def grow(self, states: int, expanding: int, needed: int) -> None:
         """Move to a larger table."""
-        old, order = self.table, self.order
-        moved = np.empty(len(old), np.uint32)
-        self._make_again(self.layout, _factor(old) * len(old), states)
+        old, order, parents, ordinals = self.table, self.order, self.parents, self.ordinals
+        moved, words = old.reshape(-1), old.shape[1]
+        self._make(self.layout, _factor(old) * len(old))
         parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
+
+        def keep(number: int) -> None:
+            end = (number + 1) * states // len(parts)
+            for first in range(number * states // len(parts), end, _TOGETHER):
+                part = slice(first, min(first + _TOGETHER, end))
+                self.order[part] = moved.take(order[part].astype(np.int64) * words, mode="wrap")
+                self.parents[part], self.ordinals[part] = parents[part], ordinals[part]
+
         with threads(len(parts)) as pool:
-            tuple(pool.map(lambda part: move_states(old, self.table, moved, *part), parts))
-        for first in range(0, states, _TOGETHER):
-            part = slice(first, min(first + _TOGETHER, states))
-            np.take(moved, order[part], out=self.order[part], mode="wrap")
+            tuple(pool.map(lambda part: move_states(old, self.table, *part), parts))
+            tuple(pool.map(keep, range(len(parts))))
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
         old, table, order = self.layout, self.table, self.order
-        self._make_again(layout, len(table), states)
+        parents, ordinals = self.parents, self.ordinals
+        self._make(layout, len(table))
+        self.parents[:states], self.ordinals[:states] = parents[:states], ordinals[:states]
         self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
         for first in range(0, states, _TOGETHER):
             rows = relaid(table[order[first : min(first + _TOGETHER, states)]], old, layout)
             insert_states(self.table, self.order, rows, first, words_of(layout))
-
-    def _make_again(self, layout: Table, places: int, states: int) -> None:
-        """Make an empty table, and keep how states were found."""
-        kept = self.parents, self.ordinals
-        self._make(layout, places)
-        self.parents[:states], self.ordinals[:states] = (each[:states] for each in kept)
 
 
 class CompactStore:
@@ -354,7 +356,7 @@ class CompactStore:
         self._queue = Mapped((1024, words_of(layout)), np.int64, on_disk=True)
         self._queue.array[0] = packed[0]
         self._given_back = 0
-        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING, 0, 1)
+        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, 0, 1)
 
     @property
     def table(self) -> Table:
@@ -390,9 +392,13 @@ class CompactStore:
         words: Table = self.queue[number % len(self.queue)]
         return words
 
-    def growth(self, states: int) -> int:
-        """Give the bytes that growing takes, if there is room for files."""
-        if states < self.capacity:
+    def has_room(self, states: int, expanding: int) -> bool:
+        """Whether there is room for so many states while that one is expanded."""
+        return states <= self.capacity and states - expanding <= len(self.queue)
+
+    def growth(self, needed: int) -> int:
+        """Give the bytes that growing for so many states takes, if there is room for files."""
+        if needed <= self.capacity:
             return 0 if self._queue.can_be_file else 2 * self.queue.nbytes
         columns = 0 if self._columns[0].can_be_file else 2 * self.parents.nbytes
         return (_factor(self.table) - 1) * self.table.nbytes + _factor(self.table) * columns
@@ -404,9 +410,9 @@ class CompactStore:
             for each in (*self._columns, self._queue):
                 each.flush()
 
-    def grow(self, states: int, expanding: int) -> None:
-        """Move to a larger table or ring, whichever is full."""
-        if states < self.capacity:
+    def grow(self, states: int, expanding: int, needed: int) -> None:
+        """Move to a larger table, or ring, whichever has no room for the states `needed`."""
+        if needed <= self.capacity:
             self._queue_up(self.layout, 2 * len(self.queue), states, expanding)
             return
         old = self._table
@@ -414,7 +420,7 @@ class CompactStore:
         self._table = Mapped((places, 1), np.int64, on_disk=False)
         for first in range(0, len(old.array), _MOVED):  # both tables are never whole at once
             until = min(first + _MOVED, len(old.array))
-            move_states(old.array, self.table, _NOTHING, first, until)
+            move_states(old.array, self.table, first, until)
             old.discard(first, _MOVED)
         for each in self._columns:
             each.lengthen(int(places * _FULLEST_COMPACT), states)

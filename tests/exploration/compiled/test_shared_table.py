@@ -104,9 +104,10 @@ def test_parts_of_a_table_move_to_places_apart(found: set[int], begin: int) -> N
     parts = [(first, second), (second, first + PLACES)]
     tables = []
     for order in (parts, parts[::-1]):
-        table, moved = np.zeros((4 * PLACES, 1), np.int64), np.zeros(PLACES, np.uint32)
+        old, table = states.table.copy(), np.zeros((4 * PLACES, 1), np.int64)
         for part in order:
-            move_states(states.table, table, moved, *part)
-        assert table[moved[states.order[: len(found)]], 0].tolist() == sorted(found)
+            move_states(old, table, *part)
+        moved = old[states.order[: len(found)], 0]
+        assert table[moved, 0].tolist() == sorted(found)
         tables.append(table)
     assert (tables[0] == tables[1]).all()

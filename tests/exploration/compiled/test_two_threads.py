@@ -11,12 +11,14 @@ from models import ticket_service
 from rebecsim.exploration import BreadthFirst, Checks, Limits, Progress, Result, Search, explore
 from rebecsim.exploration.compiled import compiled_search, two_threads
 from rebecsim.generate import build_model
-from rebecsim.lang import check_source
-from rebecsim.native import engines
+from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native import engines, search_layout as at
+from rebecsim.native.codes import Reason
 from tests.examples import dear
 from tests.exploration.compiled.test_engines import everything
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
+from tests.exploration.test_reduction import RING, office
 
 pytestmark = pytest.mark.large
 
@@ -93,6 +95,34 @@ def test_hash_compaction(used: list[int]) -> None:
     found = explore(model, strategy=BreadthFirst(compact=True, workers=2), stop_at="all")
     assert everything(found) | {"omission": 0} == everything(explore(model, engine="python"))
     assert used
+
+
+@pytest.mark.parametrize(
+    "checked", [office(3), check_source(RING)], ids=["three customers", "ring"]
+)
+def test_questions_are_asked_in_the_order_of_one_thread(
+    checked: CheckedModel, used: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of several images stands for a state depends on that order."""
+    asked: list[list[tuple[int, ...]]] = []
+    enter = compiled_search.CompiledSearch.enter
+
+    def enter_noted(search: Any, reason: int, control: Any) -> bool:
+        told = 3 if reason == Reason.ANSWER else 2
+        asked[-1].append((reason, *control[at.ASKED : at.ASKED + told].tolist()))
+        return enter(search, reason, control)
+
+    monkeypatch.setattr(compiled_search.CompiledSearch, "enter", enter_noted)
+    found = []
+    for workers in (1, 2):
+        asked.append([])
+        strategy = BreadthFirst(workers=workers)
+        model = build_model(checked)
+        result = explore(model, checked=checked, reduce=True, engine="native", strategy=strategy)
+        found.append(everything(result))
+    assert used
+    assert found[0] == found[1]
+    assert asked[0] == asked[1]
 
 
 def test_a_table_that_grows(used: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
