@@ -36,6 +36,17 @@ _COMPOUND: dict[type, syntax.AssignmentOperator] = {
 }
 
 
+_RESERVED = frozenset(
+    (
+        *("self", "super", "true", "false", "null", "after", "deadline", "delay", "assertion"),
+        *("abstract", "extends", "env", "knownrebecs", "main", "msgsrv", "reactiveclass"),
+        *("statevars", "switch", "case", "default", "int", "short", "byte", "boolean", "float"),
+        *("double", "void"),
+    )
+)
+"""Names of Python that are words of Rebeca."""
+
+
 class BodyReader(EffectReader, ABC):
     """Reads the body of one function of a class.
 
@@ -58,7 +69,7 @@ class BodyReader(EffectReader, ABC):
         self._declared: dict[str, str] = {}
         self._assigned: set[str] = set()
         self._taken = {each for each, _ in facts.state.values()} | facts.known.keys()
-        self._taken |= BUILTINS.keys() | {"self", "super"}
+        self._taken |= BUILTINS.keys() | _RESERVED
         self._names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
         stored = {
             each.id
