@@ -424,7 +424,7 @@ def require(condition: bool, text: str = "") -> None:
         raise AssertionFailedError(text)
 
 
-def element(index: int, length: int, line: int) -> int:
+def element(index: int, length: int, line: int | str) -> int:
     """Give back an array index that is in range; `line` is the one in the model's text.
 
     Raises IndexOutOfBoundsError otherwise: unlike in Python, negative indices are out of bounds.

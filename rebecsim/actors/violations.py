@@ -30,7 +30,7 @@ class AssertionFailedError(Violation):
 class IndexOutOfBoundsError(IndexError):
     """An array index outside its array; `line` is the line of the model's text."""
 
-    def __init__(self, index: int, line: int) -> None:
+    def __init__(self, index: int, line: int | str) -> None:
         super().__init__(index, line)
         self.index = index
         self.line = line

@@ -8,7 +8,7 @@ lie behind arrays. So functions that differ in such numbers only are equal.
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -180,11 +180,9 @@ class StatementRun:
         self.columns.append(list(values))
         return _shown(self._name, len(self.columns) - 1)
 
-    def site(self, node: syntax.Node, about: Site) -> str:
-        """Write the number of a place that can fail; what it is about, a line differs by row."""
-        about_rows = [
-            each.span.line if isinstance(about, int) else about for each in self.nodes(node)
-        ]
+    def site(self, node: syntax.Node, about: str | Callable[[syntax.Node], Site]) -> str:
+        """Write the number of a place that can fail; what it is about may differ by row."""
+        about_rows = [about if isinstance(about, str) else about(each) for each in self.nodes(node)]
         return self.column(self._numbers.add_sites(about_rows))
 
     @staticmethod

@@ -205,6 +205,7 @@ class ModelNames:
             for each in classes
             for symbol in (*each.known_rebecs, *each.state_variables)
         }
+        variables.update(name for each in classes for name in each.constants)
         self.variables = _assign(sorted(variables), members)
 
 

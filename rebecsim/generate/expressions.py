@@ -199,7 +199,7 @@ class ExpressionWriter:
         assert isinstance(kind, ArrayType)
         index = self.value(node.index, INT)
         if index.range is None or not index.range.within(Range(0, kind.length - 1)):
-            index = Code(f"element({index.text}, {kind.length}, {node.span.line})")
+            index = Code(f"element({index.text}, {kind.length}, {self.model.line_of(node)!r})")
         return self.write(node.array).at(ATOM), index.text
 
     def _unary(self, node: syntax.Unary) -> Code:
@@ -317,11 +317,11 @@ class ExpressionWriter:
         drawn = self.model.distribution_of(node)
         if drawn is not None:
             given = ", ".join(map(repr, (drawn.name, *drawn.parameters)))
-            site = self.model.choice_site(node)
+            site = self.model.choice_stream(node)
             return Code(f"self.choose(distribution({given}), site={site})", range=TIMES)
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         arguments = ", ".join(alternative.text for alternative in alternatives)
-        site = self.model.choice_site(node)
+        site = self.model.choice_stream(node)
         weights = f", weights={self._weights(node)}" if node.weights else ""
         return Code(f"self.choose({arguments}, site={site}{weights})", range=hull(alternatives))
 

@@ -156,14 +156,14 @@ class _ModuleWriter:
                         parameters=self._typed(shown, server.tree.parameters),
                         returns="None",
                         decorator=self._decorator(server),
-                        comment=self._comment(server.tree.span.line),
+                        comment=self._comment(server.tree),
                         lines=["raise NotImplementedError  # an interface"],
                     )
                 )
         return {
             "name": self.names.classes[checked.name],
             "bases": ", ".join(self._nearest(checked.tree.bases) or ("Interface",)),
-            "line": checked.tree.span.line,
+            "line": self.model.line_of(checked.tree),
             "functions": functions,
         }
 
@@ -181,7 +181,11 @@ class _ModuleWriter:
             "bases": self._class_bases(checked),
             "queue_size": checked.queue_size,
             "rebeca_name": checked.name,
-            "line": checked.tree.span.line,
+            "line": self.model.line_of(checked.tree),
+            "constants": [
+                (self.names.variables[name], repr(value))
+                for name, value in checked.constants.items()
+            ],
             "known_rebecs": [
                 (self.names.variables[symbol.name], self._annotation(symbol.type))
                 for symbol in checked.known_rebecs
@@ -279,7 +283,7 @@ class _ModuleWriter:
             parameters=self._typed(writer.parameters, tree.parameters),
             returns="None" if kind is None else self._annotation(kind),
             decorator=decorator,
-            comment=self._comment(tree.span.line),
+            comment=self._comment(tree),
             lines=lines,
         )
 
@@ -290,7 +294,8 @@ class _ModuleWriter:
             for shown, parameter in zip(names, parameters, strict=True)
         )
 
-    def _comment(self, line: int) -> str:
+    def _comment(self, node: syntax.Node) -> str:
+        line = self.model.line_of(node)
         return f"{self.source}, line {line}" if self.source else f"line {line}"
 
     # --- main ----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class BodyWriter:
         self._returns = returns
         self._lines: list[str] = []
         self._depth = 0
-        self._noted_line = 0
+        self._noted_line: int | str = 0
         self._updates: list[tuple[syntax.Expression, ...]] = []  # of the loops around, see `For`
         self._switches: list[str | None] = []  # flags that carry `continue` out of a switch
         self.parameters = [self._locals.declare(parameter.name) for parameter in parameters]
@@ -47,9 +47,10 @@ class BodyWriter:
 
     def _write(self, text: str, node: syntax.Statement | syntax.Expression | None = None) -> None:
         note = ""
-        if node is not None and node.span.line != self._noted_line:
-            self._noted_line = node.span.line
-            note = f"  # line {node.span.line}"
+        line = self._noted_line if node is None else self._model.line_of(node)
+        if line != self._noted_line:
+            self._noted_line = line
+            note = f"  # line {line}"
         self._lines.append(f"{_INDENT * self._depth}{text}{note}")
 
     def _settled(self, text: str, name: str, node: syntax.Statement) -> str:

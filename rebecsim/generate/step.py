@@ -292,7 +292,7 @@ class _StepWriter:
             self.names.functions[owner.name, name],
             f"{_numba_type(returns or VOID)}({', '.join(types)})",
             ", ".join((*surroundings, *passed)),
-            f"line {tree.span.line}",
+            f"line {self.model.line_of(tree)}",
             lines,
             returns is None,  # `step` is the one place where a message server is called
         )

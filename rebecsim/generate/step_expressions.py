@@ -18,6 +18,7 @@ from rebecsim.distributions import Distribution
 from rebecsim.generate.cells import (
     ClassCells,
     FunctionNumbers,
+    Site,
     StatementRun,
     constant_cells,
     element_type,
@@ -119,7 +120,7 @@ class StepExpressions(ExpressionWriter):
         self.kept = 0
         self._narrows = False
         """Whether what is written wraps a number on purpose."""
-        self._line = 0
+        self._line: int | str = 0
 
     # --- names ---------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ class StepExpressions(ExpressionWriter):
 
     def write(self, node: syntax.Expression) -> Code:
         """Write an expression of any kind."""
-        self._line = node.span.line
+        self._line = self.model.line_of(node)
         narrows = self._narrows
         self._narrows = narrows and _is_sum_or_product(node)
         found = self._written(node)
@@ -239,12 +240,14 @@ class StepExpressions(ExpressionWriter):
         self.fallible = True
         if not shown.isdigit():
             self.used[shown] = self.numbers.number(shown, length)
-        site = self.site(node, node.span.line)
+        site = self.site(node, self.model.line_of)
         return Code(f"element(ctx, {index.text}, {shown}, {site})")
 
-    def site(self, node: syntax.Node, about: int | str) -> str:
-        """Write the number of a place that can fail."""
-        return self.numbers.site(about) if self.run is None else self.run.site(node, about)
+    def site(self, node: syntax.Node, about: str | Callable[[syntax.Node], Site]) -> str:
+        """Write the number of a place that can fail; `about` may tell what that is about a node."""
+        if self.run is not None:
+            return self.run.site(node, about)
+        return self.numbers.site(about if isinstance(about, str) else about(node))
 
     # --- operations ----------------------------------------------------------------------------
 

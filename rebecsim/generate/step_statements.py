@@ -349,7 +349,9 @@ class StepBodyWriter(BodyWriter):
         if self._unbounded is not None:
             node, self._unbounded = self._unbounded, None
             with self._indented():
-                self._write(f"if endless(ctx, {self._expressions.site(node, node.span.line)}):")
+                self._write(
+                    f"if endless(ctx, {self._expressions.site(node, self._model.line_of)}):"
+                )
                 self._write(f"    return{returned(self._kind)}")
             self.fallible = True
         super()._loop_body(body, update)

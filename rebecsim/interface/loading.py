@@ -14,7 +14,7 @@ from rebecsim.generate import build_model
 from rebecsim.generate.module import load_checked, load_model
 from rebecsim.interface.shown import Drawing, Shown
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.reading.imports import bundled, read_model
 from rebecsim.trust import is_program
 
 if TYPE_CHECKING:
@@ -193,11 +193,11 @@ def load(path: str | Path, *, core: bool = False, cell: str = "", policy: str = 
     if is_program(file):
         from rebecsim.steps import understood
 
-        model, text = load_model(file), read_source(file)
+        model, text = load_model(file), read_model(file)
         checked, against = understood(model)
         return LoadedModel(model, checked, str(file), text, against)
     model, checked = load_checked(file, "core" if core else "timed")
-    return LoadedModel(model, checked, str(file), read_source(file))
+    return LoadedModel(model, checked, str(file), read_model(file))
 
 
 def load_cell(scenario: str | Path, cell: str = "", policy: str = "") -> LoadedModel:
@@ -242,7 +242,7 @@ def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:
     >>> rs.loads(text, "small")
     <LoadedModel small: 1 rebecs>
     """
-    file = f"{name}.rebeca"
+    file, text = f"{name}.rebeca", bundled(text)
     checked = check_source(text, file, "core" if core else "timed")
     return LoadedModel(build_model(checked, file), checked, file, text)
 

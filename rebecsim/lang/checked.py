@@ -158,6 +158,8 @@ class CheckedClass:
     """Base class, its base class, and so on."""
     interfaces: tuple[str, ...] = ()
     """The interfaces that it implements, and those that they and its base classes have."""
+    constants: dict[str, Value] = field(default_factory=dict)
+    """Numbers and booleans that message servers and methods read, and that have no other place."""
     initial: CheckedServer | None = field(init=False, repr=False, compare=False)
     """The message server whose message every rebec of the class has at the start, if any."""
 
@@ -201,7 +203,7 @@ class CheckedInstance:
 
 BY_NODE = (
     *("types", "symbols", "constants", "choice_sites", "declared_types"),
-    *("super_constructors", "distributions"),
+    *("super_constructors", "distributions", "choice_streams"),
 )
 """What a checked model says of nodes of its tree, which it finds by their identity."""
 
@@ -217,7 +219,6 @@ class CheckedModel:
     interfaces: dict[str, CheckedInterface]
     instances: tuple[CheckedInstance, ...]
     uses_global_priority: bool
-    source: str | None = None
     types: dict[int, Type] = field(default_factory=dict, repr=False)
     symbols: dict[int, Symbol] = field(default_factory=dict, repr=False)
     constants: dict[int, Value] = field(default_factory=dict, repr=False)
@@ -264,6 +265,12 @@ class CheckedModel:
         which differ only in a policy see the same workload.
         """
         return self.choice_sites[id(node)]
+
+    def line_of(self, node: syntax.Node) -> int | str:
+        """The line that a node stands in; in a file that the model imports, also which one."""
+        own, place = self.tree.span.file, node.span
+        is_own = own in (place.file, syntax.NOWHERE.file)
+        return place.line if is_own else f"{place.line} of {place.file}"
 
     def shares_of(self, node: syntax.Choice) -> Shares | None:
         """How likely the alternatives of a choice are; None for a choice without weights."""

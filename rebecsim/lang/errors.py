@@ -9,7 +9,7 @@ already, so each of them may be a name in a model that is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -122,17 +122,22 @@ def syntax_error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
     return RebecaSyntaxError([diagnose(code, span, **values)])
 
 
-def in_order(found: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:
-    """The diagnostics in the order of the text, with its lines."""
-    return with_source(sorted(found, key=lambda each: (each.span.line, each.span.column)), text)
+Texts = Mapping[str, str]
+"""Texts by the names that spans carry, in the order of their reading."""
 
 
-def with_source(diagnostics: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:
-    """The diagnostics with the lines of the text they point to (None leaves them without)."""
-    if text is None:
-        return list(diagnostics)
-    lines = text.split("\n")
-    return [_with_line(diagnostic, lines) for diagnostic in diagnostics]
+def in_order(found: Iterable[Diagnostic], texts: Texts) -> list[Diagnostic]:
+    """The diagnostics in the order of the texts, with their lines."""
+    ranks = {file: rank for rank, file in enumerate(texts)}
+    spans = [(ranks.get(each.span.file, -1), each) for each in found]
+    spans.sort(key=lambda one: (one[0], one[1].span.line, one[1].span.column))
+    return with_source([each for _, each in spans], texts)
+
+
+def with_source(diagnostics: Iterable[Diagnostic], texts: Texts) -> list[Diagnostic]:
+    """The diagnostics with the lines that they point to, as far as their texts are known."""
+    lines = {file: text.split("\n") for file, text in texts.items()}
+    return [_with_line(each, lines.get(each.span.file, ())) for each in diagnostics]
 
 
 def _with_line(diagnostic: Diagnostic, lines: Sequence[str]) -> Diagnostic:
@@ -167,7 +172,7 @@ _DELAY = "`delay(3);` makes the rebec busy for 3 time units"
 _NO_TEXT = "there are no texts; use numbers, and env constants as names for them"
 _VISIBILITY = "remove it: variables belong to their rebec, and every message server can be sent to"
 _CONSTANT = "write a constant before the classes, as in `env int LIMIT = 3;`"
-_ONE_FILE = "remove it: a model is one file, which holds all its classes"
+_IMPORT = 'write `import "other.rebeca";` before all declarations'
 _EXCEPTION = "there are no exceptions; `assertion(condition);` says what must hold"
 
 TYPE_HINTS = {
@@ -223,9 +228,9 @@ FOREIGN_WORDS = {
     "final": _CONSTANT,
     "const": _CONSTANT,
     "#define": _CONSTANT,
-    "import": _ONE_FILE,
-    "package": _ONE_FILE,
-    "include": _ONE_FILE,
+    "import": _IMPORT,
+    "package": "remove it: files are imported by their names, and have no packages",
+    "include": _IMPORT,
     "class": "a class begins with `reactiveclass Name(10) {`, 10 being the length of its queue",
     "enum": _CONSTANT,
     "new": "all rebecs are made in main, as in `Class name(known rebecs):(arguments);`",

@@ -12,7 +12,7 @@ from pygments.token import Comment, Text
 from rebecsim.errors import UserError
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.lang.printer import print_model
-from rebecsim.lang.reading.parser import parse_model
+from rebecsim.lang.reading.parser import parse_any
 
 _MOST_COMPARED = 5000
 """Tokens that are compared one with another; the comparison takes the square of their number."""
@@ -48,14 +48,14 @@ def format_source(text: str, file: str = "<string>") -> str:
 
     Raises RebecaSyntaxError, and UserError where a comment would lose its place.
     """
-    tree = parse_model(text, file)
+    tree = parse_any(text, file)
     printed = print_model(tree)
     tokens, comments = _read(text)
     laid_out, _ = _read(printed)
     partners = _partners(tokens, laid_out)
     spelled = _spelled(printed, tokens, laid_out, partners)
     found = _with_comments(spelled, comments, laid_out, partners, len(tokens))
-    if parse_model(found, file) != tree or _said(found) != _said(text):
+    if parse_any(found, file) != tree or _said(found) != _said(text):
         raise UserError(
             f"{file}: cannot be formatted, because a comment would lose its place; "
             "move the comment to a line of its own"

@@ -22,7 +22,7 @@ _CONSTANTS = ("true", "false", "null")
 _PSEUDO = ("self", "sender", "super", "now")
 
 WORDS: Final = {
-    "declaration": (*_DECLARATIONS, "interface", "implements"),
+    "declaration": (*_DECLARATIONS, "import", "interface", "implements"),
     "statement": (*_STATEMENTS, "instanceof", "pAlt", "prob"),
     "type": _TYPES,
     "constant": _CONSTANTS,
@@ -44,7 +44,10 @@ class RebecaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
             (r'"([^"\\\r\n]|\\.)*"', String),
             (r"@\w+", Name.Decorator),
             (words(_DECLARATIONS, suffix=r"\b"), Keyword.Declaration),
-            (r"interface(?=\s+\w+[\w\s,]*\{)|implements(?=\s+\w)", Keyword.Declaration),
+            (
+                r"import(?=\s*\")|interface(?=\s+\w+[\w\s,]*\{)|implements(?=\s+\w)",
+                Keyword.Declaration,
+            ),
             (r"instanceof(?=\s+\w)", Operator.Word),
             (words(_STATEMENTS, suffix=r"\b"), Keyword),
             (r"pAlt(?=\s*\{)|prob(?=\s*\([^{};]*\)\s*:)", Keyword),

@@ -35,6 +35,23 @@ READING = {
     "int-range": Template(
         "{text} is out of the range of int", "an int is between -2147483648 and 2147483647"
     ),
+    "import-path": Template(
+        "`{path}` cannot be imported",
+        "write the path of a .rebeca file from the folder of this one, with `/`",
+    ),
+    "import-unknown": Template(
+        "there is no file `{path}` to import",
+        "a file is looked for from the folder of the one that imports it; a text that was not "
+        "read from a file can import only `lib/...`",
+    ),
+    "import-cycle": Template("files import each other: {path}", "remove one of these imports"),
+    "import-place": Template(
+        "an import stands before all declarations", "move it to the top of the file"
+    ),
+    "import-main": Template(
+        "a file that is imported has no `main`",
+        "move its classes to a file of their own, and import that one",
+    ),
     "float-range": Template(
         "{text} is out of the range of float",
         "a float is at most 3.4028235e38; a double has no `f`",
@@ -137,9 +154,7 @@ SYNTAX = {
 }
 
 DECLARATIONS = {
-    "duplicate": Template(
-        "{what} `{name}` is already declared (line {line})", "rename one of the two"
-    ),
+    "duplicate": Template("{what} `{name}` is already declared ({place})", "rename one of the two"),
     "builtin-name": Template(
         "`{name}` has a meaning in the language and cannot be declared", "choose another name"
     ),
@@ -340,6 +355,20 @@ EXPRESSIONS = {
     "distribution": Template("{problem}"),
     "distribution-constant": Template(
         "the numbers of `{name}` must be constants", "use numbers and env constants"
+    ),
+    "distribution-value": Template(
+        "a constant of the type `distribution` needs one", "write one, such as `exponential(8)`"
+    ),
+    "constant-type": Template(
+        "a constant of a class is a number, a boolean or a distribution",
+        "write `env` before the classes for an array",
+    ),
+    "constant-differs": Template(
+        "`{name}` is inherited with the type {expected}", "give it that type here, too"
+    ),
+    "constant-place": Template(
+        "`{name}` is a constant of the class, which only message servers and methods read",
+        "give it to the constructor as an argument, or write `env` before the classes",
     ),
     "distribution-place": Template(
         "a distribution is drawn from in a choice", "write `?({name}(...))`, in a message server"

@@ -34,16 +34,21 @@ def print_model(tree: syntax.Model) -> str:
     Declarations are in the order of the text that the tree was read from, main at the end.
     """
     writer = _Writer()
+    for each in tree.imports:
+        writer.line(f"import {text_text(each.path)};")
     declared: list[syntax.Node] = [*tree.env_variables, *tree.interfaces, *tree.classes]
+    if tree.imports:
+        writer.gap()
     for node in _as_written(declared):
         if not isinstance(node, syntax.EnvVariable):
             writer.gap()
         _write_declaration(writer, node)
-    writer.gap()
-    writer.open("main")
-    for instance in tree.instances:
-        writer.line(_instance(instance))
-    writer.close()
+    if not isinstance(tree, syntax.Library):
+        writer.gap()
+        writer.open("main")
+        for instance in tree.instances:
+            writer.line(_instance(instance))
+        writer.close()
     return writer.text()
 
 
@@ -64,7 +69,7 @@ class _Writer:
 
     def gap(self) -> None:
         """An empty line, but not right behind an opening brace or at the start."""
-        if self._lines and not self._lines[-1].endswith("{"):
+        if self._lines and self._lines[-1] and not self._lines[-1].endswith("{"):
             self._lines.append("")
 
     def open(self, head: str) -> None:
@@ -86,8 +91,9 @@ class _Writer:
 
 
 def _as_written(nodes: Sequence[_Declared]) -> list[_Declared]:
-    """Give declarations in the order of their text; those without one as they are given."""
-    return sorted(nodes, key=lambda node: _place((node,)))
+    """Give declarations in the order of their texts; those without one first, as they are given."""
+    files = list(dict.fromkeys((syntax.NOWHERE.file, *(node.span.file for node in nodes))))
+    return sorted(nodes, key=lambda node: (files.index(node.span.file), *_place((node,))))
 
 
 def _place(nodes: Sequence[syntax.Node]) -> tuple[int, int]:
@@ -96,11 +102,20 @@ def _place(nodes: Sequence[syntax.Node]) -> tuple[int, int]:
 
 def _write_declaration(writer: _Writer, node: syntax.Node) -> None:
     if isinstance(node, syntax.EnvVariable):
-        writer.line(f"env {print_type(node.type)} {node.name} = {_initial(node.value)};")
+        writer.line(_constant(node))
     elif isinstance(node, syntax.Interface):
         _write_interface(writer, node)
     elif isinstance(node, syntax.ReactiveClass):
         _write_class(writer, node)
+
+
+def _constant(node: syntax.EnvVariable | syntax.Field) -> str:
+    return f"env {_variable(node)}"
+
+
+def _variable(node: syntax.EnvVariable | syntax.Field) -> str:
+    value = "" if node.value is None else f" = {_initial(node.value)}"
+    return f"{print_type(node.type)} {node.name}{value};"
 
 
 def _write_interface(writer: _Writer, node: syntax.Interface) -> None:
@@ -119,7 +134,11 @@ def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
     promised = f" implements {', '.join(node.interfaces)}" if node.interfaces else ""
     size = "" if node.queue_size is None else f"({print_expression(node.queue_size)})"
     writer.open(f"{abstract}reactiveclass {node.name}{base}{promised}{size}")
-    sections = {"knownrebecs": node.known_rebecs, "statevars": node.state_variables}
+    sections: dict[str, Sequence[syntax.Field | syntax.EnvVariable]] = {
+        "env": node.constants,
+        "knownrebecs": node.known_rebecs,
+        "statevars": node.state_variables,
+    }
     for section, fields in sorted(sections.items(), key=lambda item: _place(item[1])):
         _write_fields(writer, section, fields)
     members: list[_Member] = [*node.constructors, *node.message_servers, *node.methods]
@@ -141,14 +160,19 @@ def _write_member(writer: _Writer, node: _Member) -> None:
     _write_body(writer, head, node.body)
 
 
-def _write_fields(writer: _Writer, section: str, fields: Sequence[syntax.Field]) -> None:
+def _write_fields(
+    writer: _Writer, section: str, fields: Sequence[syntax.Field | syntax.EnvVariable]
+) -> None:
     if not fields:
         return
     writer.gap()
+    if section == "env":
+        for each in fields:
+            writer.line(_constant(each))
+        return
     writer.open(section)
     for field in fields:
-        value = "" if field.value is None else f" = {_initial(field.value)}"
-        writer.line(f"{print_type(field.type)} {field.name}{value};")
+        writer.line(_variable(field))
     writer.close()
 
 

@@ -214,7 +214,7 @@ def parse_property(text: str, file: str = "<string>") -> PropertyFile:
     try:
         return replace(_file(outer), text=text)
     except RebecaSyntaxError as error:
-        raise RebecaSyntaxError(with_source(error.diagnostics, text)) from None
+        raise RebecaSyntaxError(with_source(error.diagnostics, {file: text})) from None
 
 
 def parse_property_file(path: str | Path) -> PropertyFile:
@@ -348,7 +348,8 @@ def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProp
     for each in (*properties.ltl, *properties.tctl):
         _check_formula(findings, checker, each.formula, scope)
     if findings.diagnostics:
-        raise RebecaCheckError(in_order(findings.diagnostics, properties.text))
+        texts = {} if properties.text is None else {properties.span.file: properties.text}
+        raise RebecaCheckError(in_order(findings.diagnostics, texts))
     _require_small(properties)
     return CheckedProperties(
         properties,
@@ -383,8 +384,8 @@ def _check_definitions(
     for definition in properties.definitions:
         found = checker.value(definition.expression, scope)
         if scope.find(definition.name) is not None:
-            line = scope.lines.get(definition.name, definition.span.line)
-            findings.report_twice("name", definition.name, definition.span, line)
+            first = scope.places.get(definition.name, definition.span)
+            findings.report_twice("name", definition.name, definition.span, first)
         elif definition.name == "time":
             findings.report("builtin-name", definition.span, name="time")
         else:
@@ -423,12 +424,12 @@ def _size(node: Node, sizes: Mapping[str, tuple[int, int]], span: Span) -> tuple
 
 
 def _check_names(findings: Findings, properties: PropertyFile) -> None:
-    lines: dict[str, int] = {}
+    places: dict[str, syntax.Span] = {}
     named: list[AssertionProperty | TemporalProperty] = [*properties.assertions]
     for item in [*named, *properties.ltl, *properties.tctl]:
-        if item.name in lines:
-            findings.report_twice("property", item.name, item.span, lines[item.name])
-        lines.setdefault(item.name, item.span.line)
+        if item.name in places:
+            findings.report_twice("property", item.name, item.span, places[item.name])
+        places.setdefault(item.name, item.span)
 
 
 def _check_formula(
@@ -468,5 +469,5 @@ def check_number(
     found = checked.types[id(expression)]
     if found not in NUMERIC:
         wrong = diagnose("mismatch", expression.span, expected="a number", found=found)
-        raise RebecaCheckError(in_order([wrong], text))
+        raise RebecaCheckError(in_order([wrong], {expression.span.file: text}))
     return checked, expression

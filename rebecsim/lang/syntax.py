@@ -362,8 +362,17 @@ Statement = (
 # --- declarations ------------------------------------------------------------------------------
 
 
+class Import(Node):
+    """`import "lib/server.rebeca";`: everything that another file declares."""
+
+    path: str
+
+
 class EnvVariable(Node):
-    """`env int N = 3;`: a constant of the whole model."""
+    """`env int N = 3;`: a constant of the whole model, or of a class.
+
+    One of the type `distribution` is what a choice draws from.
+    """
 
     type: TypeName
     name: str
@@ -430,6 +439,7 @@ class ReactiveClass(Node):
     annotations: tuple[Annotation, ...] = ()
     abstract: bool = False
     interfaces: tuple[str, ...] = ()
+    constants: tuple[EnvVariable, ...] = ()
 
 
 class Interface(Node):
@@ -457,3 +467,8 @@ class Model(Node):
     classes: tuple[ReactiveClass, ...]
     instances: tuple[Instance, ...]
     interfaces: tuple[Interface, ...] = ()
+    imports: tuple[Import, ...] = ()
+
+
+class Library(Model):
+    """A `.rebeca` file without main, which others import."""

@@ -45,11 +45,13 @@ class Entry:
 
 def nodes_at(tree: syntax.Model, line: int, column: int) -> list[Node]:
     """Give the nodes around a place, the innermost one last; lines and columns count from 1."""
-    return [node for node in walk(tree) if _holds(node.span, (line, column))]
+    own = tree.span.file
+    return [node for node in walk(tree) if _holds(node.span, own, (line, column))]
 
 
-def _holds(span: Span, place: tuple[int, int]) -> bool:
-    return (span.line, span.column) <= place < (span.end_line, span.end_column)
+def _holds(span: Span, file: str, place: tuple[int, int]) -> bool:
+    begins, ends = (span.line, span.column), (span.end_line, span.end_column)
+    return span.file == file and begins <= place < ends
 
 
 def hover(checked: CheckedModel, line: int, column: int) -> tuple[str, Span] | None:
@@ -199,6 +201,7 @@ def _interface(node: syntax.Interface) -> Entry:
 def _class(node: syntax.ReactiveClass) -> Entry:
     fields = (*node.known_rebecs, *node.state_variables)
     entries = [
+        *(Entry(each.name, signature(each), "constant", each.span) for each in node.constants),
         *(Entry(each.name, print_type(each.type), "variable", each.span) for each in fields),
         *(
             Entry(each.name, signature(each), "constructor", each.span)

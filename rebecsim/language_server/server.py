@@ -18,10 +18,11 @@ from rebecsim.lang import (
     Diagnostic,
     RebecaError,
     check_source,
-    parse_model,
     problems_of,
 )
 from rebecsim.lang.formatting import format_source
+from rebecsim.lang.reading.imports import bundled, stored_file
+from rebecsim.lang.reading.parser import parse_any
 from rebecsim.lang.syntax import Span
 from rebecsim.language_server.answers import (
     Entry,
@@ -82,7 +83,11 @@ def server() -> LanguageServer:
             return None
         around = nodes_at(checked.tree, *_place(document, given.position))
         found = declaration(checked, around) if around else None
-        return None if found is None else lsp.Location(document.uri, _range(document, found.span))
+        if found is None:
+            return None
+        if found.span.file != document.path:
+            document = ls.workspace.get_text_document(stored_file(found.span.file).as_uri())
+        return lsp.Location(document.uri, _range(document, found.span))
 
     @made.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def outlined(
@@ -90,7 +95,7 @@ def server() -> LanguageServer:
     ) -> list[lsp.DocumentSymbol] | None:
         document = ls.workspace.get_text_document(given.text_document.uri)
         try:
-            tree = parse_model(document.source)
+            tree = parse_any(document.source)
         except RebecaError:
             return None  # what was shown before stays
         return [_symbol(document, each) for each in outline(tree)]
@@ -122,7 +127,8 @@ def _publish(ls: LanguageServer, uri: str) -> None:
     document = ls.workspace.get_text_document(uri)
     if not _is_model(document):
         return
-    shown = [_diagnostic(document, each) for each in problems_of(document.source)]
+    found = problems_of(_text(document), document.path, parts=True)
+    shown = [_diagnostic(document, each) for each in found]
     ls.text_document_publish_diagnostics(
         lsp.PublishDiagnosticsParams(uri, shown, version=document.version)
     )
@@ -134,9 +140,19 @@ def _is_model(document: TextDocument) -> bool:
 
 def _checked(document: TextDocument) -> CheckedModel | None:
     try:
-        return check_source(document.source) if _is_model(document) else None
+        if _is_model(document):
+            return check_source(_text(document), document.path, parts=True)
     except RebecaError:
-        return None
+        pass  # the diagnostics say what is wrong
+    return None
+
+
+def _text(document: TextDocument) -> str:
+    """The text of a document, with the files that it imports, as far as they can be read."""
+    try:
+        return bundled(document.source, document.path)
+    except (OSError, UserError):
+        return document.source
 
 
 # --- places --------------------------------------------------------------------------------------
@@ -156,9 +172,13 @@ def _range(document: TextDocument, span: Span) -> lsp.Range:
 
 def _diagnostic(document: TextDocument, found: Diagnostic) -> lsp.Diagnostic:
     hint = "" if found.hint is None else f"\nhint: {found.hint}"
+    message, place = found.message + hint, _range(document, found.span)
+    if found.span.file != document.path:  # in a file that it imports
+        message = f"{found.span.file}:{found.span.line}:{found.span.column}: {message}"
+        place = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
     return lsp.Diagnostic(
-        _range(document, found.span),
-        found.message + hint,
+        place,
+        message,
         _SEVERITIES[found.severity],
         found.code or None,
         source="rebecsim",

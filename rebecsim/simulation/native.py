@@ -90,7 +90,10 @@ def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> Na
 def _program() -> str:
     """Hash everything beside its text that the layout of a model depends on."""
     digest = sha256(f"{sys.version} {np.__version__}".encode())
-    patterns = dict.fromkeys(_PACKAGES, "*.[pl]*") | {_TEMPLATES: "*.j2"}
+    patterns = dict.fromkeys(_PACKAGES, "*.[pl]*") | {
+        _TEMPLATES: "*.j2",
+        "rebecsim.lib": "*.rebeca",
+    }
     for package, pattern in patterns.items():
         spec = find_spec(package)
         assert spec is not None

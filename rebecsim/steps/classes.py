@@ -144,6 +144,19 @@ def _own_functions(owner: type[Rebec]) -> list[tuple[FunctionType, str]]:
     return [*servers, *methods]
 
 
+def _own_constructors(owner: type[Rebec]) -> list[tuple[str, FunctionType]]:
+    return [
+        (name, member)
+        for name, member in vars(owner).items()
+        if isinstance(member, FunctionType) and _CONSTRUCTOR.fullmatch(name)
+    ]
+
+
+def _given_anew(owner: type[Rebec]) -> set[str]:
+    """Name the constants that stand in the text of a class."""
+    return {name for name, value in vars(owner).items() if isinstance(value, _CONSTANTS)}
+
+
 def _read_anew(
     program: Program, owner: type[Rebec]
 ) -> Iterator[tuple[ClassSource, FunctionType, str]]:
@@ -151,7 +164,7 @@ def _read_anew(
 
     Of each function the text of the class that it stands in, itself, and its name.
     """
-    anew = {name for name, value in vars(owner).items() if isinstance(value, _CONSTANTS)}
+    anew = _given_anew(owner)
     seen = {name for _, name in _own_functions(owner)}
     for each in owner.__mro__[1:]:
         if anew and issubclass(each, Rebec) and each is not Rebec:
@@ -353,16 +366,34 @@ class _Writer:
         )
 
     def _constructors(self, facts: ClassFacts) -> tuple[syntax.Constructor, ...]:
-        found = []
-        for name, function in vars(facts.owner).items():
-            if isinstance(function, FunctionType) and _CONSTRUCTOR.fullmatch(name):
-                tree = facts.source.function(function, name)
-                signature = signature_of(self.program, facts.source, tree, function)
+        """Write the constructors of a class; those that it inherits only call the inherited one.
+
+        Raises NotUnderstoodError where one that the base class inherits itself reads a constant
+        that has another value here.
+        """
+        anew = _given_anew(facts.owner)
+        for each in (each for each in facts.owner.__mro__ if each in self.program.classes):
+            source, found = self.program.classes[each].source, []
+            for name, function in _own_constructors(each):
+                tree = source.function(function, name)
+                reads = bool(anew & names_in(tree))
+                if reads and each is not facts.owner and "super" in names_in(tree):
+                    raise source.refused(tree, f"`{facts.name}` gives its constants other values")
+                signature = signature_of(self.program, source, tree, function)
                 self.program.signatures[function] = signature
-                reader = self._reader(facts, function, name)
-                parameters, span = tuple(reader.parameters), reader.span(tree)
-                found.append(syntax.Constructor(facts.name, parameters, reader.body(), span=span))
-        return tuple(found)
+                reader = self._reader(replace(facts, source=source), function, name)
+                body, span = reader.body(), reader.span(tree)
+                if each is not facts.owner and not reads:
+                    given = tuple(syntax.Name(one.name, span=span) for one in reader.parameters)
+                    call = syntax.Call("super", given, span=span)
+                    alone = syntax.ExpressionStatement(call, span=span)
+                    body = syntax.Block((alone,), span=span)
+                found.append(
+                    syntax.Constructor(facts.name, tuple(reader.parameters), body, span=span)
+                )
+            if found:
+                return tuple(found)
+        return ()
 
     @staticmethod
     def _initial(facts: ClassFacts, name: str) -> syntax.Initial | None:

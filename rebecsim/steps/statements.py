@@ -20,6 +20,16 @@ from rebecsim.steps.pieces import INTEGERS, ClassFacts, Piece, Program, Signatur
 from rebecsim.steps.sends import EffectReader
 from rebecsim.steps.values import ARITHMETIC, BITWISE, shown
 
+_RESERVED = frozenset(
+    (
+        *("self", "super", "true", "false", "null", "after", "deadline", "delay", "assertion"),
+        *("abstract", "extends", "env", "knownrebecs", "main", "msgsrv", "reactiveclass"),
+        *("statevars", "switch", "case", "default", "int", "short", "byte", "boolean", "float"),
+        *("double", "void"),
+    )
+)
+"""Names of Python that are words of Rebeca."""
+
 
 class BodyReader(EffectReader, ABC):
     """Reads the body of one function of a class.
@@ -43,7 +53,7 @@ class BodyReader(EffectReader, ABC):
         self._declared: dict[str, str] = {}
         self._assigned: set[str] = set()
         self._taken = {each for each, _ in facts.state.values()} | facts.known.keys()
-        self._taken |= BUILTINS.keys() | {"self", "super"}
+        self._taken |= BUILTINS.keys() | _RESERVED
         self._names = used(tree)
         self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in changed(tree)}
         span = self.span(tree)

@@ -192,6 +192,7 @@ classes = st.builds(
     annotations,
     st.booleans(),
     tuples_of(names),
+    tuples_of(st.builds(syntax.EnvVariable, type_names, names, initials), most=2),
 )
 interfaces = st.builds(
     syntax.Interface,
@@ -220,5 +221,6 @@ models = cast(
         tuples_of(classes, most=2),
         tuples_of(instances),
         tuples_of(interfaces, most=2),
+        tuples_of(st.builds(syntax.Import, st.text('ab/. "\\')), most=2),
     ),
 )

@@ -106,6 +106,28 @@ TABLE: list[Case] = [
     ("duplicate", model, "env int N = 1; ¶env int N = 2; reactiveclass A(1) { } " + MAIN),
     ("duplicate", model, f"reactiveclass A(1) {{ }} ¶reactiveclass A(1) {{ }} {MAIN}"),
     ("duplicate", member, "statevars { int x; int ¶x; }"),
+    ("duplicate", member, "env int c = 1; ¶env int c = 2;"),
+    ("duplicate", member, "env int c = 1; statevars { int ¶c; }"),
+    ("duplicate", member, "env int c = 1; msgsrv m(¶int c) { }"),
+    ("duplicate", member, "env int c = 1; msgsrv m() { ¶int c; }"),
+    ("constant-type", member, "env ¶int[2] c = {1, 2};"),
+    ("constant-type", member, "env ¶E c = 1;"),
+    ("constant-place", member, "env int c = 1; statevars { int x = ¶c; }"),
+    ("mismatch", member, "env int c = ¶true;"),
+    ("unknown-name", member, "env int c = ¶d;"),
+    (
+        "constant-differs",
+        model,
+        "reactiveclass B(1) { env int c = 1; } "
+        f"reactiveclass C extends B(1) {{ env ¶byte c = 1; }} {A}",
+    ),
+    ("import-path", model, f'import ¶"/etc/a.rebeca"; {A}'),
+    ("import-path", model, f'import ¶"a.txt"; {A}'),
+    ("import-unknown", model, f'import ¶"a.rebeca"; {A}'),
+    ("import-unknown", model, f'import ¶"lib/../a.rebeca"; {A}'),
+    ("import-place", model, f'{A} ¶import "a.rebeca";'),
+    ("import-place", model, f'env int N = 1; ¶import "a.rebeca"; {A}'),
+    ("foreign-word", model, f"¶import java.util; {A}"),
     ("duplicate", member, "statevars { int x, ¶x; }"),
     ("duplicate", member, "msgsrv m() { } ¶msgsrv m(int x) { }"),
     ("duplicate", member, "int m() { return 1; } ¶msgsrv m() { }"),
@@ -357,6 +379,14 @@ TABLE: list[Case] = [
     ("distribution", body, "x = ?(¶exponential(-1));"),
     ("distribution", body, "delay(?(¶uniform(3)));"),
     ("distribution-constant", body, "x = ?(exponential(¶x));"),
+    ("distribution-value", model, f"env distribution D = ¶3; {A}"),
+    ("distribution", model, f"env distribution D = ¶uniform(3); {A}"),
+    (
+        "duplicate",
+        model,
+        f"env distribution D = uniform(1, 2); ¶env distribution D = uniform(1, 3); {A}",
+    ),
+    ("distribution-constant", model, f"env distribution D = exponential(¶true); {A}"),
     ("distribution-place", body, "delay(¶exponential(3));"),
     ("distribution-place", body, "x = ?(1, ¶exponential(3));"),
     ("weight", body, "x = ?(¶x: 1, 0.5: 2);"),
@@ -457,7 +487,8 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_every_message_is_in_the_table() -> None:
-    assert {code for code, _, _ in TABLE} | {"not-utf-8"} == set(MESSAGES) - set(WARNINGS)
+    elsewhere = {"not-utf-8", "import-main", "import-cycle"}
+    assert {code for code, _, _ in TABLE} | elsewhere == set(MESSAGES) - set(WARNINGS)
 
 
 def test_every_message_is_raised_and_only_by_its_code() -> None:

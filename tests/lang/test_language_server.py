@@ -227,3 +227,24 @@ def test_what_is_laid_out_or_cannot_be_is_left_alone() -> None:
         editor = Editor(text)
         number = editor.ask("textDocument/formatting", options=OPTIONS)
         assert editor.answers()[0][number] == expected
+
+
+def test_what_is_imported_is_found_in_its_file() -> None:
+    part = """import "lib/station.rebeca";
+
+reactiveclass Door(3) {
+    knownrebecs { Station station; }
+    msgsrv ring() { station.arrive(); }
+}
+"""
+    editor = Editor(part)
+    asked = editor.ask_at("textDocument/definition", "arrive")
+    outlined = editor.ask("textDocument/documentSymbol")
+    editor.change(part.replace("lib/station", "no"))
+    answers, published = editor.answers()
+    assert answers[asked]["uri"].endswith("/rebecsim/lib/station.rebeca")
+    assert answers[asked]["range"]["start"] == {"line": 3, "character": 4}
+    assert [each["name"] for each in answers[outlined]] == ["Door"]
+    assert published[0] == []  # a file without main can be imported
+    assert [each["range"]["start"] for each in published[1]] == [{"line": 0, "character": 7}]
+    assert "there is no file `no.rebeca` to import" in published[1][0]["message"]

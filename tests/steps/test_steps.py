@@ -146,7 +146,7 @@ def test_a_class_that_extends_another_may_give_constants_other_values(value, cou
     extended = f"class Bright(Lamp, queue_size=3):\n    STEP = 5\n{main}\n"
     loaded = as_loaded(python_model(text + extended, Path("lamp.py")))
     assert loaded.checked is not None, loaded.against
-    assert f"count = {count};" in print_model(loaded.checked.tree).partition("class Lamp")[0]
+    assert f"count = {count};" in print_model(loaded.checked.tree).partition("class Bright")[2]
     found = rs.explore(loaded, invariants=f"bright.count == 0 || bright.count == {count}")
     assert found.verdict == "satisfied"
 

@@ -118,6 +118,20 @@ def test_files_of_swept_keys_are_those_below_the_directory(app: Any, tmp_path: P
     assert "must name a file below the directory of the server" in str(found)
 
 
+def test_imported_files_are_those_below_the_directory(app: Any, tmp_path: Path) -> None:
+    text = 'kind = "model"\nname = "x"\nmodel = "a.rebeca"\nuntil = 9\n'
+    root = tmp_path / "root"
+    root.mkdir()
+    part = "reactiveclass P(1) { P() { self.go(); } msgsrv go() { } }"
+    for folder in (root, tmp_path):
+        (folder / "part.rebeca").write_text(part)
+    (root / "far.rebeca").write_text('import "../part.rebeca";')
+    for path, is_refused in (("part", False), ("../part", True), ("far", True)):
+        (root / "a.rebeca").write_text(f'import "{path}.rebeca"; main {{ P p():(); }}')
+        found = str(check(app(root), text))
+        assert ("must name a file below the directory of the server" in found) == is_refused
+
+
 def test_a_changed_field_changes_the_text_and_no_other_line(app: Any, tmp_path: Path) -> None:
     text = SMALL.replace("seed = 7", "# a remark\nseed = 7")
     found = check(app(tmp_path), text, field="ticks", value="20")

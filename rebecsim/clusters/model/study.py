@@ -36,7 +36,7 @@ from rebecsim.files import RunSize
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel, RebecaError
 from rebecsim.lang.checked import REAL
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.reading.imports import read_model
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
@@ -129,7 +129,7 @@ def completed_scenario(scenario: Given, folder: Path) -> Given:
         raise FieldError(
             [(("model",), f"{path} is not a model; the name of a model ends in .rebeca or .py")]
         )
-    source = ModelText(str(path), read_source(path), scenario.core)
+    source = ModelText(str(path), read_model(path), scenario.core)
     opened = open_text(source)
     if faults := list(scenario_faults(scenario, opened)):
         raise FieldError(faults)
@@ -425,7 +425,7 @@ def single_variant(
             raise UserError(f"--env {name}: one run has one value; give --runs for several")
     if model.suffix not in MODEL_SUFFIXES or not model.is_file():
         load_checked(model)  # raises the error that fits
-    source = ModelText(str(model), read_source(model), core)
+    source = ModelText(str(model), read_model(model), core)
     opened = open_text(source)
     for name, values in swept.items():
         if fault := sweep_fault(opened, name, tuple(values)):

@@ -20,9 +20,10 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import vocabulary
 from rebecsim.generate import build_model
 from rebecsim.generate.module import python_model
-from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
+from rebecsim.lang import CheckedModel, Dialect, check_source, print_model, syntax
 from rebecsim.lang.checked import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.lang.checking.calls import NotConstantError, convert
+from rebecsim.lang.reading.imports import whole_model
 from rebecsim.lang.traversal import INT_MAX
 from rebecsim.steps import understood
 from rebecsim.studies.sweeps import Changes
@@ -76,7 +77,7 @@ class ModelText:
         if self.is_python:
             return replace(self, arguments=changes)
         opened = open_text(self)
-        tree = parse_model(self.text, self.file)
+        tree, _ = whole_model(self.text, self.file)
         for name, value in changes:
             tree = _changed(tree, opened, name, value)
         mark = "// rebeca: core\n" if opened.model.core else ""

@@ -1,17 +1,11 @@
-"""Check a syntax tree: names, types and the rules of the dialect; here bodies and main.
-
-The call `tick();` is `self.tick();` where `tick` is a message server, and `self.f()` is `f()` where
-`f` is a method. Which it is, is known when all classes are. The tree is rewritten before it is
-checked, so that nothing behind the parser has to know of two ways to send or call.
-"""
+"""Check a syntax tree: names, types and the rules of the dialect; here bodies and main."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from types import MappingProxyType
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
@@ -30,6 +24,7 @@ from rebecsim.lang.checked import (
 from rebecsim.lang.checking.calls import NotConstantError, convert
 from rebecsim.lang.checking.declarations import declare_classes, declare_env
 from rebecsim.lang.checking.expressions import ExpressionChecker
+from rebecsim.lang.checking.rewriting import is_distribution, with_constants, with_self_sends
 from rebecsim.lang.checking.scopes import (
     Body,
     Findings,
@@ -42,73 +37,12 @@ from rebecsim.lang.checking.scopes import (
     signature,
 )
 from rebecsim.lang.checking.statements import StatementChecker, instance_priority, name_is_free
-from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, in_order
-from rebecsim.lang.reading.parser import parse_model, read_source
+from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, Texts, in_order
+from rebecsim.lang.reading.imports import read_model, whole_model
+from rebecsim.lang.reading.parser import parse_any, parse_model
 from rebecsim.lang.syntax import Span
-from rebecsim.lang.traversal import rewritten, walk
+from rebecsim.lang.traversal import walk
 from rebecsim.wording import counted
-
-
-def with_self_sends(model: syntax.Model) -> syntax.Model:
-    """The model with calls of message servers as sends to `self`, and no other sends to methods."""
-    trees = {tree.name: tree for tree in model.classes}
-    promised = {interface.name: interface for interface in model.interfaces}
-    classes = tuple(
-        _rewritten(tree, _servers(tree, trees, promised), _methods(tree, trees))
-        for tree in model.classes
-    )
-    return replace(model, classes=classes)
-
-
-def _lineage(
-    tree: syntax.ReactiveClass, trees: dict[str, syntax.ReactiveClass]
-) -> Iterable[syntax.ReactiveClass]:
-    """Give a class and those it extends, each once, even where they extend each other."""
-    found: dict[str, syntax.ReactiveClass] = {}
-    current: syntax.ReactiveClass | None = tree
-    while current is not None and current.name not in found:
-        found[current.name] = current
-        current = None if current.base is None else trees.get(current.base)
-    return found.values()
-
-
-def _servers(
-    tree: syntax.ReactiveClass,
-    trees: dict[str, syntax.ReactiveClass],
-    promised: dict[str, syntax.Interface],
-) -> frozenset[str]:
-    names = [node.name for each in _lineage(tree, trees) for node in each.message_servers]
-    pending = [name for each in _lineage(tree, trees) for name in each.interfaces]
-    seen: set[str] = set()
-    while pending:
-        name = pending.pop()
-        interface = promised.get(name)
-        if interface is not None and name not in seen:
-            seen.add(name)
-            names += [node.name for node in interface.message_servers]
-            pending += interface.bases
-    return frozenset(names)
-
-
-def _methods(tree: syntax.ReactiveClass, trees: dict[str, syntax.ReactiveClass]) -> frozenset[str]:
-    return frozenset(node.name for each in _lineage(tree, trees) for node in each.methods)
-
-
-def _rewritten(
-    tree: syntax.ReactiveClass, servers: frozenset[str], methods: frozenset[str]
-) -> syntax.ReactiveClass:
-    def changed(node: syntax.Node) -> syntax.Node:
-        match node:
-            case syntax.Call(name, arguments, after, deadline) if name in servers - methods:
-                receiver = syntax.Name("self", span=node.span)
-                return syntax.Send(receiver, name, arguments, after, deadline, span=node.span)
-            case syntax.Send(syntax.Name("self"), name, arguments, after, deadline) if (
-                name in methods - servers
-            ):
-                return syntax.Call(name, arguments, after, deadline, span=node.span)
-        return node
-
-    return cast(syntax.ReactiveClass, rewritten(tree, changed))
 
 
 def resolve_constructor(
@@ -252,7 +186,7 @@ def _parameters(
             scope.spoil(node.name)
             continue
         if node.name in scope.symbols:
-            findings.report_twice("parameter", node.name, node.span, scope.lines[node.name])
+            findings.report_twice("parameter", node.name, node.span, scope.places[node.name])
         scope.declare(Symbol("parameter", node.name, kind), node.span)
     return scope
 
@@ -268,25 +202,43 @@ def used_results(model: syntax.Model) -> frozenset[str]:
 
 
 def number_choice_sites(findings: Findings) -> None:
-    """Number the choices of every class on from those of its base class."""
+    """Number the choices of every class on from those of its base class.
+
+    Where a class has an inherited message server with other constants, its choices keep their
+    numbers. Choices of a class from the same named distribution share a stream.
+    """
     last: dict[str, int] = {}
+    streams: dict[str, dict[str, int]] = {}
     for checked in findings.classes.values():
         number = 0 if checked.base is None else last[checked.base]
-        for node in _nodes_of_servers(checked.tree):
-            if isinstance(node, syntax.Choice):
-                number += 1
-                findings.choice_sites[id(node)] = number
-        last[checked.name] = number
+        shared = {} if checked.base is None else dict(streams[checked.base])
+        for server in checked.tree.message_servers:
+            origin = findings.copied.get((checked.name, server.name))
+            known = iter(()) if origin is None else _sites(findings, origin, server.name)
+            for node in _choices(server):
+                site = next(known, number + 1)
+                number = max(number, site)
+                findings.choice_sites[id(node)] = site
+                name = findings.named.get(id(node.alternatives[0]))
+                if name is not None:
+                    findings.choice_streams[id(node)] = shared.setdefault(name, site)
+        last[checked.name], streams[checked.name] = number, shared
 
 
-def _nodes_of_servers(tree: syntax.ReactiveClass) -> Iterator[syntax.Node]:
-    for server in tree.message_servers:
-        yield from walk(server)
+def _choices(server: syntax.MessageServer) -> Iterator[syntax.Choice]:
+    return (node for node in walk(server) if isinstance(node, syntax.Choice))
+
+
+def _sites(findings: Findings, owner: str, name: str) -> Iterator[int]:
+    """The numbers of the choices in a message server that stands in the text of a class."""
+    servers = findings.classes[owner].tree.message_servers
+    server = next(each for each in servers if each.name == name)
+    return (findings.choice_sites[id(node)] for node in _choices(server))
 
 
 def check_main(findings: Findings, model: syntax.Model, env: Scope) -> tuple[CheckedInstance, ...]:
     """The instances of main in their order, which is the order of their constructors."""
-    if not model.instances:
+    if not model.instances and not isinstance(model, syntax.Library):
         findings.report("no-instances", model.span)
     scope = _instance_names(findings, model, env)
     checked = []
@@ -333,7 +285,7 @@ def _instance_names(findings: Findings, model: syntax.Model, env: Scope) -> Scop
         for names in (scope, env):
             if node.name in names.symbols:
                 what = "rebec" if names is scope else "env constant"
-                findings.report_twice(what, node.name, node.span, names.lines[node.name])
+                findings.report_twice(what, node.name, node.span, names.places[node.name])
         scope.declare(Symbol("known", node.name, RebecType(node.class_name)), node.span)
     return scope
 
@@ -435,26 +387,30 @@ def _argument(
 def check_model(
     tree: syntax.Model,
     dialect: Dialect = "timed",
-    source: str | None = None,
+    texts: Texts = MappingProxyType({}),
     *,
     from_python: bool = False,
 ) -> CheckedModel:
     """Check a model and say what its names and expressions mean.
 
-    `source` is the text the tree was read from; errors quote its lines. `from_python` is a tree
+    `texts` are those the tree was read from; errors quote their lines. `from_python` is a tree
     that was read from Python classes, where choices are between any values. Raises
-    RebecaCheckError with all mistakes of the model, in the order of the text.
+    RebecaCheckError with all mistakes of the model, in the order of the texts.
     """
     findings = Findings(dialect, from_python)
-    tree = with_self_sends(tree)
+    numbers = [each for each in tree.env_variables if not is_distribution(each)]
+    env = declare_env(findings, numbers)
+    mistakes = len(findings.diagnostics)
+    tree = with_self_sends(with_constants(findings, tree, env))
+    if len(findings.diagnostics) > mistakes:  # what reads these constants would be wrong, too
+        raise RebecaCheckError(in_order(findings.diagnostics, texts))
     findings.used_results = used_results(tree)
-    env = declare_env(findings, tree)
     declare_classes(findings, tree, env)
     for checked in findings.classes.values():
         check_bodies(findings, checked, env)
     instances = check_main(findings, tree, env)
     if findings.diagnostics:
-        raise RebecaCheckError(in_order(findings.diagnostics, source))
+        raise RebecaCheckError(in_order(findings.diagnostics, texts))
     number_choice_sites(findings)
     servers = [server for checked in findings.classes.values() for server in checked.servers]
     return CheckedModel(
@@ -465,30 +421,35 @@ def check_model(
         findings.interfaces,
         instances,
         any(server.global_priority is not None for server in servers),
-        source,
         open_ends=frozenset(findings.open_ends),
         functions=frozenset(findings.functions),
-        warnings=tuple(in_order(findings.warnings, source)),
+        warnings=tuple(in_order(findings.warnings, texts)),
         **{name: getattr(findings, name) for name in BY_NODE},
     )
 
 
-def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:
+def check_source(
+    text: str, file: str = "<string>", dialect: Dialect = "timed", *, parts: bool = False
+) -> CheckedModel:
     """Parse and check a text; raises RebecaSyntaxError or RebecaCheckError.
 
     A text that says `// rebeca: core` in its first comments is Core Rebeca, whatever is asked for.
+    With `parts` it may also be one that others import, without main.
     """
-    return check_model(parse_model(text, file), declared_dialect(text) or dialect, text)
+    tree, texts = whole_model(text, file, parse_any if parts else parse_model)
+    return check_model(tree, declared_dialect(text) or dialect, texts)
 
 
-def problems_of(text: str, file: str = "<string>") -> tuple[Diagnostic, ...]:
-    """Give what is wrong with a text, or the warnings of one that can be run."""
+def problems_of(
+    text: str, file: str = "<string>", *, parts: bool = False
+) -> tuple[Diagnostic, ...]:
+    """Give what is wrong with a text, or the warnings of one that is right; as `check_source`."""
     try:
-        return check_source(text, file).warnings
+        return check_source(text, file, parts=parts).warnings
     except RebecaError as error:
         return error.diagnostics
 
 
 def check_file(path: str | Path, dialect: Dialect = "timed") -> CheckedModel:
     """Parse and check a `.rebeca` file; raises OSError if it cannot be read."""
-    return check_source(read_source(path), str(path), dialect)
+    return check_source(read_model(path), str(path), dialect)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rebecsim.lang import syntax
@@ -83,15 +84,15 @@ def _own_servers(
     findings: Findings, tree: syntax.Interface, servers: dict[str, CheckedServer], env: Scope
 ) -> None:
     """Add what stands in the text of an interface to what it inherits."""
-    lines: dict[str, int] = {}
+    places: dict[str, syntax.Span] = {}
     for node in tree.message_servers:
         parameters = parameter_symbols(findings, node, env)
         if not name_is_free(findings, node.name, node.span):
             continue
-        if node.name in lines:
-            findings.report_twice("message server", node.name, node.span, lines[node.name])
+        if node.name in places:
+            findings.report_twice("message server", node.name, node.span, places[node.name])
             continue
-        lines[node.name] = node.span.line
+        places[node.name] = node.span
         number = len(servers) if node.name not in servers else servers[node.name].number
         servers[node.name] = CheckedServer(
             node.name, number, None, None, parameters, node, tree.name
@@ -157,10 +158,10 @@ def _inside(inner: syntax.Span, outer: syntax.Span) -> bool:
     return begins and (inner.line, inner.column) < (outer.end_line, outer.end_column)
 
 
-def declare_env(findings: Findings, model: syntax.Model) -> Scope:
+def declare_env(findings: Findings, variables: Iterable[syntax.EnvVariable]) -> Scope:
     """The scope of the env constants; each may use those before it."""
     scope = Scope()
-    for variable in model.env_variables:
+    for variable in variables:
         kind = _env_type(findings, variable.type, scope)
         if kind is None:
             scope.spoil(variable.name)
@@ -190,7 +191,7 @@ def _is_new(
         scope.spoil(node.name)
         return False
     if node.name in scope.symbols:
-        findings.report_twice(what, node.name, node.span, scope.lines[node.name])
+        findings.report_twice(what, node.name, node.span, scope.places[node.name])
         scope.spoil(node.name)
         return False
     return True
@@ -208,7 +209,7 @@ def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None
         if tree.name in known:
             other = known[tree.name]
             what = "interface" if isinstance(other, syntax.Interface) else "reactive class"
-            findings.report_twice(what, tree.name, tree.span, other.span.line)
+            findings.report_twice(what, tree.name, tree.span, other.span)
             findings.incomplete.add(tree.name)
             continue
         known[tree.name] = tree
@@ -266,7 +267,7 @@ class _ClassReader:
             self.fields = Scope(
                 None,
                 dict(self.scopes[self.base.name].symbols),
-                dict(self.scopes[self.base.name].lines),
+                dict(self.scopes[self.base.name].places),
                 set(self.scopes[self.base.name].spoilt),
             )
         self.scopes[tree.name] = self.fields
@@ -294,6 +295,7 @@ class _ClassReader:
             tree,
             () if base is None else (base.name, *base.ancestors),
             tuple(dict.fromkeys((*interfaces, *inherited))),
+            findings.class_constants.get(tree.name, {}),
         )
         findings.classes[tree.name] = checked
         check_implemented(findings, checked)
@@ -390,14 +392,14 @@ class _ClassReader:
         servers = {} if self.base is None else {item.name: item for item in self.base.servers}
         own: dict[str, syntax.MessageServer] = {}
         for name in servers.keys() & {node.name for node in self.tree.methods}:
-            self._clash(methods[name], "message server", servers[name].tree.span.line)
+            self._clash(methods[name], "message server", servers[name].tree.span)
         for node in self.tree.message_servers:
             parameters = parameter_symbols(self.findings, node, self.env)
             priority, global_priority = server_priorities(self.findings, node, self.env)
             if not self._is_new_member("message server", node, own):
                 continue
             if node.name in methods:
-                self._clash(node, "method", methods[node.name].span.line)
+                self._clash(node, "method", methods[node.name].span)
                 continue
             inherited = servers.get(node.name)
             number = len(servers) if inherited is None else inherited.number
@@ -416,8 +418,8 @@ class _ClassReader:
             )
         return tuple(servers.values())
 
-    def _clash(self, node: _Member, what: str, line: int) -> None:
-        self.findings.report_twice(what, node.name, node.span, line)
+    def _clash(self, node: _Member, what: str, first: syntax.Span) -> None:
+        self.findings.report_twice(what, node.name, node.span, first)
 
     def _is_new_member(
         self,
@@ -428,7 +430,7 @@ class _ClassReader:
         if not name_is_free(self.findings, node.name, node.span):
             return False
         if node.name in own:
-            self._clash(node, what, own[node.name].span.line)
+            self._clash(node, what, own[node.name].span)
             self.fields.spoil(node.name)
             return False
         return True

@@ -411,7 +411,7 @@ class ExpressionChecker(CallChecker):
             case [syntax.Call(name) as call] if name in PARAMETERS and not (
                 self.body.owner is not None and name in self.body.owner.methods
             ):
-                return self._distribution(node, call, scope)
+                return self.distribution(node, call, scope)
         result: Type | None = None
         for alternative in node.alternatives:
             found = self.value(alternative, scope)
@@ -424,8 +424,8 @@ class ExpressionChecker(CallChecker):
         self._weights(node, scope)
         return result
 
-    def _distribution(self, node: syntax.Choice, call: syntax.Call, scope: Scope) -> Type | None:
-        """Check a distribution to be drawn from, whose parameters are constant numbers."""
+    def distribution(self, node: syntax.Node, call: syntax.Call, scope: Scope) -> Type:
+        """Check a distribution that a node draws from, whose parameters are constant numbers."""
         given: list[float] = []
         for each in call.arguments:
             found, value = self.value(each, scope), self.findings.constants.get(id(each))

@@ -137,6 +137,13 @@ class Findings:
     """Types that are written where they have no place, and that has been reported."""
     used_results: frozenset[str] = frozenset()
     """Methods whose value something is done with."""
+    class_constants: dict[str, dict[str, Value]] = field(default_factory=dict)
+    """The numbers and booleans that are constants of each class, inherited ones, too."""
+    copied: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Of a class and a member that it inherits with other constants, the class of its text."""
+    named: dict[int, str] = field(default_factory=dict)
+    """The constants whose distributions stand in their places."""
+    choice_streams: dict[int, int] = field(default_factory=dict)
 
     def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""
@@ -149,9 +156,10 @@ class Findings:
         values = {"name": name, "expected": expected, "found": found, "signature": as_}
         self.report("argument-count", node.span, **values)
 
-    def report_twice(self, what: str, name: str, span: Span, line: int) -> None:
-        """Note that something of this name is declared already, in that line."""
-        self.report("duplicate", span, what=what, name=name, line=line)
+    def report_twice(self, what: str, name: str, span: Span, first: Span) -> None:
+        """Note that something of this name is declared already, in that place."""
+        file = "" if first.file == span.file else f"{first.file}, "
+        self.report("duplicate", span, what=what, name=name, place=f"{file}line {first.line}")
 
     def whole_number(self, node: syntax.Expression) -> int | None:
         """The value of an expression that has been checked; None if it is no constant int."""
@@ -180,7 +188,7 @@ class Scope:
 
     outer: Scope | None = None
     symbols: dict[str, Symbol] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    places: dict[str, Span] = field(default_factory=dict)
     spoilt: set[str] = field(default_factory=set)
 
     def outwards(self) -> Iterator[Scope]:
@@ -219,14 +227,14 @@ class Scope:
     def declare(self, symbol: Symbol, span: Span) -> None:
         """Give a name its meaning in this scope."""
         self.symbols[symbol.name] = symbol
-        self.lines[symbol.name] = span.line
+        self.places[symbol.name] = span
 
-    def line_of_local(self, name: str) -> int | None:
-        """The line of the parameter or local variable of that name around here, if any."""
+    def place_of_local(self, name: str) -> Span | None:
+        """The place of the parameter or local variable of that name around here, if any."""
         scope = next((each for each in self.outwards() if name in each.symbols), None)
         if scope is None or scope.symbols[name].kind not in ("local", "parameter"):
             return None
-        return scope.lines[name]
+        return scope.places[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,11 +87,11 @@ class StatementChecker:
         for name, initial in node.variables:
             if initial is not None:
                 self.expressions.initial(initial, kind, scope)
-            line = scope.line_of_local(name)
+            first = scope.place_of_local(name)
             if not name_is_free(self.findings, name, node.span) or kind is None:
                 scope.spoil(name)
-            elif line is not None:
-                self.findings.report_twice("variable", name, node.span, line)
+            elif first is not None:
+                self.findings.report_twice("variable", name, node.span, first)
                 scope.spoil(name)
             else:
                 scope.declare(Symbol("local", name, kind), node.span)

@@ -142,6 +142,7 @@ def _terminal(token: Token, depth: int, before: str, after: str, in_group: bool)
     """
     keyword = _TERMINALS[str(token)]
     fits = {
+        "IMPORT": depth == 0 and before in _DECLARATIONS_END and after == "STRING",
         "INTERFACE": depth == 0 and before in _DECLARATIONS_END and after == "NAME",
         "IMPLEMENTS": depth == 0 and before == "NAME" and after == "NAME",
         "INSTANCEOF": before in _OPERANDS_END and after in _CLASSES,
@@ -165,6 +166,21 @@ def parse_model(text: str, file: str = "<string>") -> syntax.Model:
     Raises RebecaSyntaxError at the first mistake.
     """
     return cast(syntax.Model, _parse(text, file, "model"))
+
+
+def parse_library(text: str, file: str) -> syntax.Library:
+    """The syntax tree of a file that is imported, which has no main; raises as `parse_model`."""
+    return cast(syntax.Library, _parse(text, file, "library"))
+
+
+def parse_any(text: str, file: str = "<string>") -> syntax.Model:
+    """The syntax tree of a model, or of a file that can be imported; raises as `parse_model`."""
+    try:
+        return parse_model(text, file)
+    except RebecaSyntaxError as error:
+        if error.diagnostics[0].code != "main-missing":
+            raise
+        return parse_library(text, file)
 
 
 def parse_expression(text: str, file: str = "<string>") -> syntax.Expression:
@@ -199,10 +215,10 @@ def _parse(text: str, file: str, start: str) -> Node:
     try:
         tree = _run(text, file, start)
     except RebecaSyntaxError as error:
-        raise RebecaSyntaxError(with_source(error.diagnostics, text)) from None
+        raise RebecaSyntaxError(with_source(error.diagnostics, {file: text})) from None
     mistake = _first_bad_node(tree)
     if mistake is not None:
-        raise RebecaSyntaxError(with_source([mistake], text))
+        raise RebecaSyntaxError(with_source([mistake], {file: text}))
     return tree
 
 
@@ -238,7 +254,7 @@ def _machine() -> _Machine:
             parser="lalr",
             lexer="basic",
             postlex=ContextualKeywords(),
-            start=["model", "expression_only", "property_file"],
+            start=["model", "library", "expression_only", "property_file"],
             transformer=builder,
             keep_all_tokens=True,
             maybe_placeholders=False,

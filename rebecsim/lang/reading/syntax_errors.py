@@ -18,6 +18,7 @@ from rebecsim.lang.errors import FOREIGN_WORDS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
 
 CONTEXTUAL_KEYWORDS = {
+    "IMPORT": "import",
     "INTERFACE": "interface",
     "IMPLEMENTS": "implements",
     "INSTANCEOF": "instanceof",
@@ -38,7 +39,7 @@ _SIMPLE = frozenset({"PRIMITIVE", "LBRACE", "SEMICOLON", "DELAY", "ASSERTION"})
 _STATEMENTS = _OPERANDS | _JUMPS | _BRANCHES | _SIMPLE
 _SECTIONS = frozenset({"MSGSRV", "KNOWNREBECS", "STATEVARS"})
 _MEMBERS = _SECTIONS | {"AT", "PRIMITIVE", "VOID", "ABSTRACT", "NAME"}
-_TOP_LEVEL = frozenset(["REACTIVECLASS", "ENV", "MAIN", "AT", "ABSTRACT", "INTERFACE"])
+_TOP_LEVEL = frozenset(["IMPORT", "REACTIVECLASS", "ENV", "MAIN", "AT", "ABSTRACT", "INTERFACE"])
 _GROUPS = (
     ("WHILE", "a statement", _STATEMENTS),
     ("MSGSRV", "a declaration of the class", _MEMBERS | {"SEMICOLON"}),
@@ -285,8 +286,10 @@ def _if(
 
 _RULES: tuple[Callable[[_Mistake], Diagnostic | None], ...] = (
     _comment,
+    _if(lambda it: it.kind == "IMPORT", "import-place"),
     _foreign_word,
     _main,
+    _if(lambda it: it.kind == "MAIN" and "$END" in it.accepted, "import-main"),
     _if(lambda it: it.previous == "msgsrv" and it.kind in ("VOID", "PRIMITIVE"), "server-result"),
     _if(lambda it: it.previous == "extends", "base-missing"),
     _if(lambda it: it.token == "extends" and it.previous == ")", "base-late"),

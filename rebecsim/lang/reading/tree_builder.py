@@ -119,6 +119,15 @@ _NODES: dict[str, tuple[Callable[..., Node], *tuple[Take, ...]]] = {
         _each(syntax.ReactiveClass),
         _of_part("main"),
         _each(syntax.Interface),
+        _each(syntax.Import),
+    ),
+    "library": (
+        syntax.Library,
+        _flat("env"),
+        _each(syntax.ReactiveClass),
+        lambda _: (),
+        _each(syntax.Interface),
+        _each(syntax.Import),
     ),
     "interface": (
         syntax.Interface,
@@ -211,12 +220,19 @@ class TreeBuilder:
         return Span(self.file, start.line, start.column, end.end_line, end.end_column)
 
     def around(self, children: Children) -> Span:
+        if not children:  # a file without declarations
+            return Span(self.file, 1, 1, 1, 1)
         return self._span(children[0], children[-1])
 
     # --- declarations --------------------------------------------------------------------------
 
     def expression_only(self, children: Children) -> Node:
         return cast(Node, children[0])
+
+    def import_line(self, children: Children) -> syntax.Import:
+        quoted = cast(Token, children[1])
+        path = text_value(str(quoted), self.token_span(quoted))
+        return syntax.Import(path, span=self.token_span(quoted))
 
     def env_variable(self, children: Children) -> Part:
         kind, span = cast(syntax.TypeName, children[1]), self.around(children)
@@ -238,6 +254,7 @@ class TreeBuilder:
             _each(syntax.Annotation)(children),
             "abstract" in children,
             _of_part("names", ())(children),
+            _flat("env")(members),
             span=self.around(children),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import LoadedScenario, kind_of, load
 from rebecsim.errors import UserError
+from rebecsim.lang.reading.imports import imported_files
 from rebecsim.studies.plan import SweptStudy
 from rebecsim.studies.scenario import validated
 from rebecsim.studies.scenario_files import (
@@ -84,12 +86,21 @@ def values_of(text: str) -> Mapping[str, Any] | None:
 
 
 def _may_be_read(folder: Path, name: str, around: Path) -> bool:
-    """Whether a name in a scenario of a folder is that of a file which lies below `around`."""
+    """Whether a file that a scenario of a folder names lies below `around`, and what it imports."""
     if Path(name).suffix == ".py":
         return False
+    file = folder / name
+    with suppress(UserError, OSError):  # which reading the scenario will tell
+        if file.suffix == ".rebeca":
+            return all(_lies_below(each, around) for each in (file, *imported_files(file)))
+    return _lies_below(file, around)
+
+
+def _lies_below(file: Path, around: Path) -> bool:
+    """Whether a file lies below a directory, without a link on the way."""
     try:
-        below = Path(os.path.normpath(folder / name)).relative_to(os.path.normpath(around))
-        return (folder / name).resolve() == around.resolve() / below
+        below = Path(os.path.normpath(file)).relative_to(os.path.normpath(around))
+        return file.resolve() == around.resolve() / below
     except (ValueError, OSError, RuntimeError):  # elsewhere, no name of a file, a loop of links
         return False
 
