@@ -6,7 +6,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -266,12 +266,12 @@ def run_plan(
     from rebecsim.report.figures import DRAWING_MODULES
 
     # Imported beside the simulation, because the report needs it afterwards.
-    later = DRAWING_MODULES[-1] if how.workers == 1 and reported else "scipy.special"
+    is_drawn_here = how.workers == 1 and reported
     seen: list[PlannedRun] = []  # the first one is that of the comparison
     with sized(size, options, plan.total) as watch:
         telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
         with (
-            _importing(later),
+            _importing(DRAWING_MODULES[-1]) if is_drawn_here else nullcontext(),
             _showing_what_was_found(seen, watch),
             performed(plan, how, telling) as done,
         ):

@@ -110,7 +110,7 @@ def report(
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     """Compare two stored runs: settings and figures."""
-    require("rebecsim diff", "scipy", "pyarrow")
+    require("rebecsim diff", "pyarrow")
     leave_pandas_alone()
     from rebecsim.interface import diff as compare_runs
 
