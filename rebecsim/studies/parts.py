@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,7 +24,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -95,8 +95,8 @@ def table_of(columns: Columns, schema: pa.Schema) -> pa.Table:
 def _array(column: Column, kind: pa.DataType) -> pa.Array:
     if isinstance(column, Coded):
         return pa.DictionaryArray.from_arrays(column.codes.astype(np.int8), list(column.words))
-    if pa.types.is_dictionary(kind):
-        return pa.array(column, pa.string()).dictionary_encode().cast(kind)
+    if pa.types.is_dictionary(kind) and isinstance(column, np.ndarray):
+        column = column.tolist()
     return pa.array(column, kind)
 
 
@@ -183,8 +183,7 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
                 break
         outcomes = {}
         if _OUTCOME in table.column_names:
-            counted = table.column(_OUTCOME).value_counts().to_pylist()
-            outcomes = {entry["values"]: entry["counts"] for entry in counted}
+            outcomes = _counted(table.column(_OUTCOME))
         columns = {
             name: table.column(name).to_numpy()
             for name in table.column_names
@@ -194,6 +193,18 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
         some = CellMoments.from_columns(cell, columns, outcomes)
         total = some if total is None else total.merged(some)
     return total
+
+
+def _counted(column: pa.ChunkedArray) -> Counter[str]:
+    """Count the words of a column."""
+    found: Counter[str] = Counter()
+    if not pa.types.is_dictionary(column.type):  # a plug-in may have it as text
+        column = column.dictionary_encode()
+    for chunk in column.chunks:
+        words = chunk.dictionary.to_pylist()
+        numbers = np.bincount(chunk.indices.to_numpy(), minlength=len(words))
+        found.update(dict(zip(words, numbers.tolist(), strict=True)))
+    return found
 
 
 def content_digest(path: Path) -> str:
@@ -209,7 +220,7 @@ def content_digest(path: Path) -> str:
                 column = column.cast(pa.string())
             digest = columns.setdefault(name, hashlib.blake2b())
             if pa.types.is_string(column.type):
-                digest.update("\n".join(pc.fill_null(column, "").to_pylist()).encode() + b"\n")
+                digest.update("\n".join(column.fill_null("").to_pylist()).encode() + b"\n")
             else:
                 digest.update(column.to_numpy().tobytes())
     whole = hashlib.blake2b()
