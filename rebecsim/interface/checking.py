@@ -231,7 +231,7 @@ def new(name: str | Path) -> tuple[Path, Path, Path]:
     >>> [file.name for file in rs.new("kiosk")]
     ['kiosk.rebeca', 'kiosk.property', 'test_kiosk.py']
     """
-    from rebecsim.generate.code import write_starter
+    from rebecsim.generate.templates import write_starter
 
     return write_starter(Path(name))
 
