@@ -42,7 +42,7 @@ from rebecsim.lang.checked import (
     Type,
     Value,
 )
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.errors import read_source
 from rebecsim.lang.traversal import assigned_arrays
 from rebecsim.trust import is_program
 

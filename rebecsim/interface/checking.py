@@ -254,8 +254,8 @@ def format(file: str | Path, *, check: bool = False) -> bool:
 
 def _laid_out(file: Path) -> bytes | None:
     """Give what a file is to hold, with its line ends and byte order mark; None if it does."""
+    from rebecsim.lang.errors import read_source
     from rebecsim.lang.formatting import format_source
-    from rebecsim.lang.reading.parser import read_source
 
     if is_program(file):
         raise UserError(f"{file}: is Python; only models in Rebeca can be formatted")

@@ -14,7 +14,7 @@ from rebecsim.generate import build_model
 from rebecsim.generate.module import load_checked, load_model
 from rebecsim.interface.shown import Drawing, Shown
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.errors import read_source
 from rebecsim.trust import is_program
 
 if TYPE_CHECKING:

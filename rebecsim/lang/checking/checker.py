@@ -42,8 +42,7 @@ from rebecsim.lang.checking.scopes import (
     signature,
 )
 from rebecsim.lang.checking.statements import StatementChecker, instance_priority, name_is_free
-from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, in_order
-from rebecsim.lang.reading.parser import parse_model, read_source
+from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, in_order, read_source
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.traversal import rewritten, walk
 from rebecsim.wording import counted
@@ -478,6 +477,8 @@ def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") 
 
     A text that says `// rebeca: core` in its first comments is Core Rebeca, whatever is asked for.
     """
+    from rebecsim.lang.reading.parser import parse_model  # models in Python need no Lark
+
     return check_model(parse_model(text, file), declared_dialect(text) or dialect, text)
 
 
