@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rebecsim.cli.app import Explain, Plugins, app, complain, console, grouped, say, use_plugins
-from rebecsim.cli.compare import show_written
+from rebecsim.cli.running import show_written
 from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require

@@ -21,8 +21,7 @@ from rebecsim.cli.app import (
     grouped,
     use_plugins,
 )
-from rebecsim.cli.compare import kept_or_temporary, run_plan
-from rebecsim.cli.running import SizeOptions
+from rebecsim.cli.running import SizeOptions, kept_or_temporary, run_plan
 from rebecsim.clusters.kit.options import option
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
