@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,9 +94,15 @@ def table_of(columns: Columns, schema: pa.Schema) -> pa.Table:
 
 def _array(column: Column, kind: pa.DataType) -> pa.Array:
     if isinstance(column, Coded):
-        return pa.DictionaryArray.from_arrays(column.codes.astype(np.int8), list(column.words))
-    if pa.types.is_dictionary(kind) and isinstance(column, np.ndarray):
-        column = column.tolist()
+        codes = _array(column.codes.astype(np.int8), pa.int8())
+        return pa.DictionaryArray.from_arrays(codes, list(column.words))
+    if isinstance(column, np.ndarray):
+        if pa.types.is_dictionary(kind):
+            column = column.tolist()
+        elif column.dtype.kind in "iuf" and column.dtype == kind.to_pandas_dtype():
+            # `pa.array` imports `numpy.ma` to see whether anything is masked.
+            buffer = pa.py_buffer(np.ascontiguousarray(column))
+            return pa.Array.from_buffers(kind, len(column), [None, buffer])
     return pa.array(column, kind)
 
 
@@ -155,6 +161,15 @@ def row_groups(path: Path) -> Iterator[pa.Table]:
     with pq.ParquetFile(path) as parquet:
         for group in range(parquet.num_row_groups):
             yield parquet.read_row_group(group)
+
+
+def columns_from(path: Path, names: Sequence[str]) -> pa.Table:
+    """Read some columns of a part; raises as `row_groups`.
+
+    `pq.read_table` would import what reads data sets of many files.
+    """
+    with pq.ParquetFile(path) as parquet:
+        return parquet.read(list(names))
 
 
 def part_rows(path: Path) -> int:
