@@ -196,7 +196,7 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
             table = table.slice(0, first - (0 if total is None else total.replications))
             if not len(table):
                 break
-        outcomes = {}
+        outcomes: Mapping[str, int] = {}
         if _OUTCOME in table.column_names:
             outcomes = _counted(table.column(_OUTCOME))
         columns = {
