@@ -50,8 +50,9 @@ def tail_quantile(tail: float, degrees_of_freedom: float) -> float:
     return t
 
 
-def _log_tail(t: float, f: float) -> tuple[float, float]:
+def _log_tail(t: float, degrees_of_freedom: float) -> tuple[float, float]:
     """Give log P, and 1 over how much it falls for each unit of log t."""
+    f = min(degrees_of_freedom, _NORMAL)
     tangent = t / math.hypot(math.sqrt(f), t)
     # The integrand falls to 1/e or less within so much of u.
     step = 1 / (math.sqrt(f) * max(1.0, math.sqrt(f) * tangent))
@@ -85,6 +86,9 @@ def _factor(f: float) -> float:
     series = 1 - 1 / (8 * a) + 1 / (128 * a**2) + 5 / (1024 * a**3) - 21 / (32768 * a**4)
     return series * math.sqrt(a / math.pi)
 
+
+_NORMAL = 1e15
+"""From here on it is the normal distribution, to 1e-13 of t."""
 
 _LARGE = 160.0
 """From here on the series is exact to 1e-13; `math.gamma` ends at 171."""
