@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, grouped, say
-from rebecsim.cli.compare import kept_or_temporary, showing_runs
-from rebecsim.cli.running import SizeOptions, sized
+from rebecsim.cli.running import SizeOptions, kept_or_temporary, showing_runs, sized
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:

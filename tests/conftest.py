@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from rebecsim.cli import running
-from rebecsim.lang.checking import checker
+from rebecsim.lang.reading import parser
 from rebecsim.simulation import montecarlo
 from tests.examples import QUICK, register_profiles
 from tests.program import Ended, fresh_consoles, in_this_process, undrawn
@@ -49,7 +49,7 @@ def remembered_models() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(metadata, "entry_points", lru_cache(metadata.entry_points))
-        patched.setattr(checker, "parse_model", lru_cache(300)(checker.parse_model))
+        patched.setattr(parser, "parse_model", lru_cache(300)(parser.parse_model))
         patched.setattr(montecarlo, "_model", lru_cache(200)(montecarlo._model.__wrapped__))
         yield
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import rebecsim as rs
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.generate.code import starter_text
+from rebecsim.generate.templates import starter_text
 from rebecsim.interface.loading import LoadedModel, as_loaded
 from rebecsim.lang import format_source
 from rebecsim.lang.highlighting import WORDS

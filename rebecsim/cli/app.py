@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tomllib
@@ -408,10 +409,15 @@ def rebecsim(
     """
 
 
+_ALLOCATIONS = 200_000
+
+
 def main() -> None:
     """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
     # To find plug-ins of its own, Pydantic reads about all packages there are; that takes long.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # What is imported stays, so searching it for garbage at every 700 objects is wasted time.
+    gc.set_threshold(_ALLOCATIONS)
     try:
         try:
             program()(prog_name="rebecsim")

@@ -1,31 +1,46 @@
-"""Shared by commands that run clusters: reading logs, progress, the limit of memory, the answer."""
+"""Shared by commands that run clusters: reading logs, progress, the limit of memory, the answer.
+
+And what runs the plan of a scenario: `compare` itself has the options of all kinds of clusters.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from itertools import chain, count
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import complain, console, say
+from rebecsim.cli.app import complain, console, error_console, say
 from rebecsim.clusters.kit.options import option
-from rebecsim.errors import ExitCode, UserError
+from rebecsim.errors import ExitCode, UserError, WorkerKilledError
+from rebecsim.extras import REPORTS, leave_pandas_alone, require
 from rebecsim.wording import UnknownName, clipped, counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from rebecsim.clusters.scenarios import LoadedScenario
     from rebecsim.files import Size
+    from rebecsim.interface.comparing import Running
+    from rebecsim.native.engines import Engine
+    from rebecsim.report import WrittenReport
     from rebecsim.report.groups import GroupAnswer
+    from rebecsim.studies import PlannedRun
+    from rebecsim.studies.plan import Plan
+    from rebecsim.studies.running import Bar
     from rebecsim.workloads import Workload
 
 Log = Annotated[
@@ -301,3 +316,159 @@ def _heeding_interrupts(options: SizeOptions) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+# --- plans -------------------------------------------------------------------------------------
+
+_PATIENCE = 20.0
+"""Seconds for an import that goes on when all else has ended; most take less than one."""
+
+
+def run_many(
+    loaded: LoadedScenario,
+    out: Path | None,
+    workers: int | None,
+    engine: Engine,
+    explain: bool = False,
+) -> None:
+    """Run a scenario, print what was observed, and with `out` keep results and report."""
+    require("rebecsim simulate --runs", *REPORTS)
+    leave_pandas_alone()
+    from rebecsim.interface.comparing import Running
+    from rebecsim.studies.executors import available_workers
+    from rebecsim.studies.plan import plan_size
+    from rebecsim.studies.study import per_task
+
+    plan = loaded.plan()
+    count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
+    with kept_or_temporary(out) as directory:
+        how = Running(directory, orders=False, workers=count, engine=engine)
+        size = plan_size([plan], count)
+        run_plan(plan, how, size, SizeOptions(), str(directory), explain, reported=out is not None)
+
+
+def run_plan(
+    plan: Plan,
+    how: Running,
+    size: Size | None,
+    options: SizeOptions,
+    advice: str,
+    explain: bool,
+    reported: bool = True,
+) -> None:
+    """Run a plan, print what was found, and write the report unless it is not to be `reported`.
+
+    `advice` says where finished cells are when it is interrupted.
+    """
+    from rebecsim.interface.comparing import Telling, performed
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.figures import DRAWING_MODULES
+
+    # Imported beside the simulation, because the report needs it afterwards.
+    is_drawn_here = how.workers == 1 and reported
+    seen: list[PlannedRun] = []  # the first one is that of the comparison
+    with sized(size, options, plan.total) as watch:
+        telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
+        with (
+            _importing(DRAWING_MODULES[-1]) if is_drawn_here else nullcontext(),
+            _showing_what_was_found(seen, watch),
+            performed(plan, how, telling) as done,
+        ):
+            written = write_report(done.report, done.directory, done.executor) if reported else None
+    console().print(report_view(done.report, explain))
+    if written is not None:
+        show_written(written, done.directory / "parts")
+
+
+@contextmanager
+def _showing_what_was_found(seen: Sequence[PlannedRun], watch: Watch) -> Iterator[None]:
+    """Show the finished cells if the memory limit interrupts the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if seen and watch.heeds():
+            from rebecsim.report import report_view
+            from rebecsim.report.comparison import report_of_finished
+
+            run = seen[0]
+            finished, report = report_of_finished(run)
+            if report is not None:
+                console().print(report_view(report))
+            complain(
+                f"{finished} of {len(run.plan.cells)} cells are finished, in "
+                f"{run.results.directory}: continue with --resume"
+            )
+        raise
+
+
+@contextmanager
+def _importing(module: str) -> Iterator[None]:
+    """Import a module in a thread while the block runs, and wait for it at the end.
+
+    Python must not end in the midst of an import, as it may after Ctrl-C: the thread would be
+    stopped while it holds the lock of all imports, and what frees modules then waits for ever.
+    """
+    thread = threading.Thread(target=import_module, args=(module,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(_PATIENCE)
+
+
+@contextmanager
+def kept_or_temporary(kept: Path | None) -> Iterator[Path]:
+    """Give the directory for results, or a temporary one."""
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="rebecsim-") as directory:
+        yield Path(directory)
+
+
+def show_written(written: WrittenReport, *more: Path) -> None:
+    """Say where the files of a report are."""
+    say(f"report  {written.html}")
+    if written.charts:
+        say(f"charts  {written.charts[0].parent}")
+    folder = written.html.parent
+    files = (*written.data, *more)
+    names = [each.name if each.parent == folder else str(each) for each in files]
+    text = f"data    {folder}: {', '.join(names)}"
+    for line in wrap(text, 80, subsequent_indent=" " * 8, break_on_hyphens=False):
+        say(line)
+
+
+@contextmanager
+def showing_runs(
+    advice: str,
+    runs: Sequence[PlannedRun],
+    watch: Watch,
+    seen: list[PlannedRun] | None = None,
+) -> Iterator[Bar]:
+    """Show a progress bar in a terminal while the block works; elsewhere the `watch` writes lines.
+
+    When the block is interrupted, say how to go on. The runs are added to those `seen`.
+    """
+    if seen is not None:
+        seen += runs
+    from concurrent.futures import BrokenExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    from rebecsim.report.comparison import progress_bar
+
+    try:
+        if error_console().is_terminal:
+            with progress_bar(runs, error_console()) as bar, watch.quiet():
+                yield bar
+        else:
+            yield watch
+    except KeyboardInterrupt:
+        if watch.heeds():
+            raise
+        complain(f"interrupted; finished cells are in {advice}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except BrokenProcessPool as error:
+        raise WorkerKilledError(advice) from error
+    except BrokenExecutor as error:
+        raise WorkerKilledError(advice, str(error)) from error

@@ -206,7 +206,7 @@ def _simulate_once(
 def _simulate_often(
     model: Path, options: RunOptions, many: ManyRunsOptions, engine: Engine, core: bool
 ) -> None:
-    from rebecsim.cli.compare import run_many
+    from rebecsim.cli.running import run_many
     from rebecsim.clusters.model.study import short_scenario
     from rebecsim.studies.sweeps import read_sweep
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rebecsim.cli.app import Explain, Plugins, app, complain, console, grouped, say, use_plugins
-from rebecsim.cli.compare import show_written
+from rebecsim.cli.running import show_written
 from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
@@ -110,7 +110,7 @@ def report(
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     """Compare two stored runs: settings and figures."""
-    require("rebecsim diff", "scipy", "pyarrow")
+    require("rebecsim diff", "pyarrow")
     leave_pandas_alone()
     from rebecsim.interface import diff as compare_runs
 

@@ -22,15 +22,8 @@ from rebecsim.cli.app import (
     grouped,
     use_plugins,
 )
-from rebecsim.cli.compare import (
-    DASK,
-    ON_DASK,
-    OptionalAddress,
-    kept_or_temporary,
-    require_cluster,
-    run_plan,
-)
-from rebecsim.cli.running import SizeOptions
+from rebecsim.cli.compare import DASK, ON_DASK, OptionalAddress, require_cluster
+from rebecsim.cli.running import SizeOptions, kept_or_temporary, run_plan
 from rebecsim.clusters.kit.options import option
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rebecsim.clusters.kinds import Command, commands, kinds, parts_of_kinds, require_command
 from rebecsim.clusters.kit.plugins import PluginPart, PluginSource, blaming
-from rebecsim.generate.code import add_templates, remove_templates
+from rebecsim.generate.templates import add_templates, remove_templates
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import Study
 

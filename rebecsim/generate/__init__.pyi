@@ -1,10 +1,3 @@
-from .code import (
-    add_templates as add_templates,
-    has_template as has_template,
-    remove_templates as remove_templates,
-    template_environment as template_environment,
-    write_starter as write_starter,
-)
 from .module import (
     LoadError as LoadError,
     build_model as build_model,
@@ -17,4 +10,11 @@ from .step import (
     NotNativeError as NotNativeError,
     StepSource as StepSource,
     step_source as step_source,
+)
+from .templates import (
+    add_templates as add_templates,
+    has_template as has_template,
+    remove_templates as remove_templates,
+    template_environment as template_environment,
+    write_starter as write_starter,
 )

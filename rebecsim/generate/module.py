@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.abc import ExecutionLoader
 from pathlib import Path, PurePath
@@ -22,7 +22,6 @@ from rebecsim.generate.code import (
     ModelNames,
     constructor_name,
     shown_name,
-    template_environment,
     words_in,
 )
 from rebecsim.generate.expressions import ExpressionWriter
@@ -43,7 +42,7 @@ from rebecsim.lang.checked import (
     Type,
     Value,
 )
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.errors import read_source
 from rebecsim.lang.traversal import assigned_names
 from rebecsim.trust import is_program
 
@@ -64,24 +63,24 @@ def python_source(model: CheckedModel, file: str = "") -> str:
     The text is made of the checked tree alone: names are identifiers of the grammar, numbers and
     texts are Python literals. Nothing of the model's text reaches the module unchecked.
     """
-    module = _ModuleWriter(model, shown_name(file))
-    template = template_environment().get_template("module.py.j2")
-    return template.render(
-        source=module.source,
-        name=_model_name(module.source),
-        core=model.dialect == "core",
-        globally_ordered=model.uses_global_priority and not module.orders_globally(),
-        constants=module.constants(),
-        interfaces=module.interfaces(),
-        classes=module.classes(),
-        instances=module.instances(),
-        used_names=_used_names,
-    )
+    source = shown_name(file)
+    body = "\n".join(_ModuleWriter(model, source).lines())
+    names = "".join(f"    {name},\n" for name in sorted(words_in(body) & HELPERS))
+    return f"{_HEAD.format(source=source or 'A model', names=names)}{body}\n"
 
 
-def _used_names(text: str) -> list[str]:
-    """Give the names of `rebecsim.actors` that occur in a text."""
-    return sorted(words_in(text) & HELPERS)
+_HEAD = '''\
+"""{source} as Python: written by rebecsim, not by hand.
+
+Calling a message server sends a message; everything else happens at once. The comments name the
+lines of the Rebeca text.
+"""
+
+from __future__ import annotations
+
+from rebecsim.actors import (
+{names})
+'''
 
 
 def build_model(model: CheckedModel, file: str = "") -> Model:
@@ -104,34 +103,53 @@ def _model_name(source: str) -> str:
 
 @dataclass(frozen=True)
 class _Function:
-    """A message server, method or constructor, ready for the template."""
+    """A message server, method or constructor."""
 
     name: str
     parameters: str
     returns: str
     decorator: str
     comment: str
-    lines: list[str]
+    body: list[str]
+
+    def lines(self) -> Iterator[str]:
+        yield ""
+        if self.decorator:
+            yield f"    {self.decorator}"
+        yield f"    def {self.name}(self{self.parameters}) -> {self.returns}:"
+        yield f"        # {self.comment}"
+        for line in self.body:
+            yield f"        {line}"
 
 
 class _ModuleWriter:
-    """Prepares the parts of a module for the template."""
+    """Writes what stands behind the imports of a module."""
 
     def __init__(self, model: CheckedModel, source: str) -> None:
         self.model = model
         self.source = source
         self.names = ModelNames(model)
 
-    def constants(self) -> list[tuple[str, str]]:
-        return [
-            (self.names.constants[symbol.name], _initial(symbol))
-            for symbol in self.model.env.values()
-        ]
+    def lines(self) -> Iterator[str]:
+        if self.model.env:
+            yield ""
+        for symbol in self.model.env.values():
+            yield f"{self.names.constants[symbol.name]} = {_initial(symbol)}"
+        for interface in reversed(self._special_first()):
+            yield from self._interface(interface)
+        for each in sorted(self.model.classes.values(), key=lambda each: len(each.ancestors)):
+            yield from self._class(each)
+        yield from ("", "", "model = Model(", f'    "{_model_name(self.source)}",', "    (")
+        for instance in self.model.instances:
+            yield f"        {self._instance(instance)},"
+        yield "    ),"
+        if self.model.dialect == "core":
+            yield "    core=True,"
+        if self.model.uses_global_priority and not self._orders_globally():
+            yield "    globally_ordered=True,"
+        yield ")"
 
     # --- interfaces ----------------------------------------------------------------------------
-
-    def interfaces(self) -> list[dict[str, object]]:
-        return [self._interface(each) for each in reversed(self._special_first())]
 
     def _special_first(self) -> list[CheckedInterface]:
         """Give all interfaces in one order, which is that of bases, as Python wants it to be."""
@@ -144,64 +162,55 @@ class _ModuleWriter:
         extended = {name for each in listed for name in each.ancestors}
         return [self.names.classes[each.name] for each in listed if each.name not in extended]
 
-    def _interface(self, checked: CheckedInterface) -> dict[str, object]:
-        functions = []
+    def _interface(self, checked: CheckedInterface) -> Iterator[str]:
+        bases = ", ".join(self._nearest(checked.tree.bases) or ("Interface",))
+        yield from ("", "", f"class {self.names.classes[checked.name]}({bases}):")
+        yield f'    """Interface of line {self.model.line_of(checked.tree)}."""'
         for server in checked.servers:
             if server.owner == checked.name:
                 names = LocalNames(self.names)
                 shown = [names.declare(each.name) for each in server.tree.parameters]
-                functions.append(
-                    _Function(
-                        name=self.names.callables[server.name],
-                        parameters=self._typed(shown, server.tree.parameters),
-                        returns="None",
-                        decorator=self._decorator(server),
-                        comment=self._comment(server.tree),
-                        lines=["raise NotImplementedError  # an interface"],
-                    )
-                )
-        return {
-            "name": self.names.classes[checked.name],
-            "bases": ", ".join(self._nearest(checked.tree.bases) or ("Interface",)),
-            "line": self.model.line_of(checked.tree),
-            "functions": functions,
-        }
+                yield from _Function(
+                    name=self.names.callables[server.name],
+                    parameters=self._typed(shown, server.tree.parameters),
+                    returns="None",
+                    decorator=self._decorator(server),
+                    comment=self._comment(server.tree),
+                    body=["raise NotImplementedError  # an interface"],
+                ).lines()
 
     # --- classes -------------------------------------------------------------------------------
 
-    def classes(self) -> list[dict[str, object]]:
-        ordered = sorted(self.model.classes.values(), key=lambda each: len(each.ancestors))
-        return [self._class(each) for each in ordered]
-
-    def _class(self, checked: CheckedClass) -> dict[str, object]:
+    def _class(self, checked: CheckedClass) -> Iterator[str]:
+        name = self.names.classes[checked.name]
+        options = f"queue_size={checked.queue_size}"
+        if checked.name != name:
+            options += f', rebeca_name="{checked.name}"'
+        yield from ("", "", f"class {name}({self._class_bases(checked)}, {options}):")
+        yield f'    """Reactive class of line {self.model.line_of(checked.tree)}."""'
+        if checked.constants:
+            yield ""
+        for constant, value in checked.constants.items():
+            yield f"    {self.names.variables[constant]} = {value!r}"
         known = {field.name for field in checked.tree.known_rebecs}
+        yield from self._variables(
+            (each, "known_rebec()") for each in checked.known_rebecs if each.name in known
+        )
         state = {field.name for field in checked.tree.state_variables}
-        return {
-            "name": self.names.classes[checked.name],
-            "bases": self._class_bases(checked),
-            "queue_size": checked.queue_size,
-            "rebeca_name": checked.name,
-            "line": self.model.line_of(checked.tree),
-            "constants": [
-                (self.names.variables[name], repr(value))
-                for name, value in checked.constants.items()
-            ],
-            "known_rebecs": [
-                (self.names.variables[symbol.name], self._annotation(symbol.type))
-                for symbol in checked.known_rebecs
-                if symbol.name in known
-            ],
-            "state_variables": [
-                (
-                    self.names.variables[symbol.name],
-                    self._annotation(symbol.type),
-                    self._declaration(symbol),
-                )
-                for symbol in checked.state_variables
-                if symbol.name in state
-            ],
-            "functions": list(self._functions(checked)),
-        }
+        yield from self._variables(
+            (each, f"state_variable({self._declaration(each)})")
+            for each in checked.state_variables
+            if each.name in state
+        )
+        for function in self._functions(checked):
+            yield from function.lines()
+
+    def _variables(self, made: Iterable[tuple[Symbol, str]]) -> Iterator[str]:
+        for number, (symbol, value) in enumerate(made):
+            if number == 0:
+                yield ""
+            name = self.names.variables[symbol.name]
+            yield f"    {name}: {self._annotation(symbol.type)} = {value}"
 
     def _class_bases(self, checked: CheckedClass) -> str:
         if checked.base is None:
@@ -284,7 +293,7 @@ class _ModuleWriter:
             returns="None" if kind is None else self._annotation(kind),
             decorator=decorator,
             comment=self._comment(tree),
-            lines=lines,
+            body=lines,
         )
 
     def _typed(self, names: Iterable[str], parameters: tuple[syntax.Parameter, ...]) -> str:
@@ -300,16 +309,13 @@ class _ModuleWriter:
 
     # --- main ----------------------------------------------------------------------------------
 
-    def orders_globally(self) -> bool:
+    def _orders_globally(self) -> bool:
         """Whether a class that has rebecs has a global priority."""
         return any(
             server.global_priority is not None
             for instance in self.model.instances
             for server in self.model.classes[instance.class_name].servers
         )
-
-    def instances(self) -> list[str]:
-        return [self._instance(instance) for instance in self.model.instances]
 
     def _instance(self, instance: CheckedInstance) -> str:
         parts = [f'"{instance.name}"', self.names.classes[instance.class_name]]

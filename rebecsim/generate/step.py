@@ -9,7 +9,7 @@ so message servers that are equal but for them are equal functions and are compi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rebecsim.errors import UserError
@@ -20,7 +20,7 @@ from rebecsim.generate.cells import (
     class_cells,
     flat_length,
 )
-from rebecsim.generate.code import StepNames, shown_name, template_environment, words_in
+from rebecsim.generate.code import StepNames, shown_name, words_in
 from rebecsim.generate.step_expressions import (
     StepExpressions,
     StepMethod,
@@ -141,34 +141,57 @@ def step_source(model: CheckedModel, file: str = "") -> StepSource:
     NotNativeError for models with recursive methods or more than 62 classes.
     """
     module = _StepWriter(model)
-    functions = module.functions()
-    template = template_environment().get_template("step.py.j2")
-    text = template.render(
-        source=shown_name(file),
-        functions=functions,
-        dispatch=module.dispatch(),
-        surroundings=", ".join(SURROUNDINGS),
-        signature=STEP_SIGNATURE,
-        used_names=_used_names,
-    )
+    lines = [line for function in module.functions() for line in function.text()]
+    body = "\n".join([*lines, *_dispatch(module.dispatch())])
+    head = _HEAD.format(source=shown_name(file) or "a model")
+    text = "\n".join([head, *_imports(words_in(body)), body, ""])
     tables = module.tables
     return StepSource(text, module.cells, module.servers, tuple(tables.params), tuple(tables.sites))
 
 
-def _used_names(text: str) -> dict[str, list[str]]:
-    """Give the names to import for a text: those of operations and of columns."""
-    words = words_in(text)
-    return {
-        "operations": [name for name in _OPERATIONS if name in words],
-        "columns": [name for name in _COLUMNS if name in words],
-        "arrays": [name for name in ("copied", "pick", "room") if name in words],
-        "others": [name for name in ("np", "LATEST_DEADLINE") if name in words],
-    }
+_HEAD = '''\
+"""The step of {source} over flat cells: written by rebecsim, not by hand.
+
+A rebec's variables are integers in `cells`, from `base` on, and the numbers of the model that a
+function needs are in `params`, from `numbers` on. What can fail sets `ctx[FAILED]`. The comments \
+name
+the lines of the Rebeca text.
+"""
+'''
+
+
+def _imports(words: set[str]) -> Iterator[str]:
+    """Import what the words of a text name."""
+    if "np" in words:
+        yield "import numpy as np\n"
+    for module, names in {
+        "actors.rebec": ["LATEST_DEADLINE"],
+        "native.arrays": ["copied", "pick", "room"],
+        "native.cache": ["compiled"],
+        "native.codes": _COLUMNS,
+        "native.operations": _OPERATIONS,
+    }.items():
+        used = [name for name in names if name in words]
+        if used:
+            yield f"from rebecsim.{module} import {', '.join(used)}"
+
+
+def _dispatch(calls: Iterable[str]) -> Iterator[str]:
+    yield from ("", "", f'@compiled("{STEP_SIGNATURE}")')
+    yield f"def step(server, {', '.join(SURROUNDINGS)}):"
+    yield '    """Serve a message with the message server of this number."""'
+    word = "if"
+    for number, call in enumerate(calls):
+        yield f"    {word} server == {number}:"
+        yield f"        {call}"
+        word = "elif"
+    if word == "if":
+        yield "    return"
 
 
 @dataclass(frozen=True)
 class _Function:
-    """A message server or method, ready for the template."""
+    """A message server or method."""
 
     name: str
     signature: str
@@ -177,9 +200,17 @@ class _Function:
     lines: list[str]
     inline: bool
 
+    def text(self) -> Iterator[str]:
+        inline = ", inline=True" if self.inline else ""
+        yield from ("", "", f'@compiled("{self.signature}"{inline})')
+        yield f"def {self.name}({self.parameters}):"
+        yield f"    # {self.comment}"
+        for line in self.lines:
+            yield f"    {line}"
+
 
 class _StepWriter:
-    """Prepares the parts of a step for the template."""
+    """Writes the functions of a step."""
 
     def __init__(self, model: CheckedModel) -> None:
         self.model = model

@@ -231,7 +231,7 @@ def new(name: str | Path) -> tuple[Path, Path, Path]:
     >>> [file.name for file in rs.new("kiosk")]
     ['kiosk.rebeca', 'kiosk.property', 'test_kiosk.py']
     """
-    from rebecsim.generate.code import write_starter
+    from rebecsim.generate.templates import write_starter
 
     return write_starter(Path(name))
 
@@ -254,8 +254,8 @@ def format(file: str | Path, *, check: bool = False) -> bool:
 
 def _laid_out(file: Path) -> bytes | None:
     """Give what a file is to hold, with its line ends and byte order mark; None if it does."""
+    from rebecsim.lang.errors import read_source
     from rebecsim.lang.formatting import format_source
-    from rebecsim.lang.reading.parser import read_source
 
     if is_program(file):
         raise UserError(f"{file}: is Python; only models in Rebeca can be formatted")

@@ -29,7 +29,7 @@ from rebecsim.exploration import (
 )
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, load, texts
 from rebecsim.interface.shown import Drawing, Shown, grouped_parts
-from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.errors import read_source
 from rebecsim.native.engines import Engine
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from .errors import (
     RebecaCheckError as RebecaCheckError,
     RebecaError as RebecaError,
     RebecaSyntaxError as RebecaSyntaxError,
+    read_source as read_source,
 )
 from .formatting import format_source as format_source
 from .highlighting import RebecaLexer as RebecaLexer
@@ -44,6 +45,5 @@ from .properties import (
 from .reading.parser import (
     parse_expression as parse_expression,
     parse_model as parse_model,
-    read_source as read_source,
 )
 from .traversal import walk as walk

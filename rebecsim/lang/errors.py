@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from rebecsim.errors import UserError
+from rebecsim.files import SOURCE, read_file
 from rebecsim.lang.messages import MESSAGES, WARNINGS
 from rebecsim.lang.syntax import Span
 from rebecsim.wording import clipped
@@ -103,6 +105,24 @@ class RebecaSyntaxError(RebecaError):
 
 class RebecaCheckError(RebecaError):
     """The text can be read but breaks rules of the language; all mistakes are reported."""
+
+
+def read_source(path: str | Path) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark.
+
+    Raises OSError if it cannot be read, RebecaSyntaxError if it is no UTF-8, and LimitError if it
+    is too large for a model or a property file.
+    """
+    data = read_file(Path(path), SOURCE)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start].decode("utf-8-sig")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        span = Span(str(path), line, column, line, column + 1)
+        byte = f"0x{data[problem.start]:02x}"
+        raise RebecaSyntaxError([diagnose("not-utf-8", span, byte=byte)]) from None
 
 
 def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object) -> Diagnostic:

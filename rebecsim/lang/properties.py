@@ -20,10 +20,11 @@ from rebecsim.lang.errors import (
     RebecaSyntaxError,
     diagnose,
     in_order,
+    read_source,
     syntax_error,
     with_source,
 )
-from rebecsim.lang.reading.parser import parse_expression, parse_property_sections, read_source
+from rebecsim.lang.reading.parser import parse_expression, parse_property_sections
 from rebecsim.lang.reading.tree_builder import PropertyItem, PropertySection
 from rebecsim.lang.syntax import Expression, Name, Node, Span
 from rebecsim.lang.traversal import children, walk

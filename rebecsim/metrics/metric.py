@@ -24,13 +24,14 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.workloads.logs import Schedule
-from rebecsim.workloads.workload import Integers
+if TYPE_CHECKING:
+    from rebecsim.workloads.logs import Schedule
+    from rebecsim.workloads.workload import Integers
 
 Weights: TypeAlias = Mapping[str, int | float | Fraction]
 """A linear combination of counters: counter name -> weight."""

@@ -6,22 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.table import Column
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.metrics import Metric
-from rebecsim.report.axis_sections import along_sections, of_first_setting
-from rebecsim.report.maps import map_sections
 from rebecsim.studies.cells import POLICIES, Compared, Condition, Section, grouped, leading_section
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments, PairedMoments
@@ -42,6 +29,10 @@ from rebecsim.studies.summary import (
     place_of,
     summarise,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 
 @dataclass(frozen=True)
@@ -340,6 +331,9 @@ def sections_of(plan: Plan, results: Results, moments: Sequence[CellMoments]) ->
     found = plan.study.sections(first, results, moments[: len(first.cells)])
     if not plan.scenario.swept:
         return found
+    from rebecsim.report.axis_sections import along_sections, of_first_setting
+    from rebecsim.report.maps import map_sections
+
     swept = (*map_sections(plan, results, moments), *along_sections(plan, results, moments))
     return (*swept, *of_first_setting(plan, found))
 
@@ -398,6 +392,16 @@ def progress_bar(
 
     Nothing is shown if it is not wanted, or the console is a file or a pipe.
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.table import Column
+
     is_seen = is_wanted and (console.is_terminal or console.is_jupyter)
     columns = (
         TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True)),

@@ -38,10 +38,10 @@ from rebecsim.report.numbers import (
 from rebecsim.studies.cells import POLICIES, Compared, TextTable
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.summary import Summary
-from rebecsim.workloads.summary import Distribution
 
 if TYPE_CHECKING:
     from rebecsim.report.comparison import ReportInput
+    from rebecsim.workloads.summary import Distribution
 
 _BORDERS = 3  # a column's line and the blanks beside it
 

@@ -40,6 +40,7 @@ from rebecsim.search.space import (
     space_of,
 )
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.student import tail_quantile
 from rebecsim.studies.study import PlannedCell
 
 FEWEST = 5
@@ -288,10 +289,8 @@ class _Race:
         apart, runs = one.parts - other.parts, len(one.parts)
         if runs < FEWEST or not np.ptp(apart):
             return None
-        from scipy.special import stdtrit
-
         error = float(apart.std(ddof=1)) / math.sqrt(runs)
-        return float(stdtrit(runs - 1, 1 - self._risk)) * error
+        return tail_quantile(min(1.0, 2 * self._risk), runs - 1) * error
 
     def standings(self) -> tuple[Standing, ...]:
         """Give what became of all, those who were left longest first."""

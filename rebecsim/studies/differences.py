@@ -40,6 +40,7 @@ from rebecsim.studies.estimates import (
     undefined,
 )
 from rebecsim.studies.moments import PairedMoments
+from rebecsim.studies.student import student_tail, tail_quantile
 
 POWER = 0.8
 """The probability of showing a difference that is usually asked for."""
@@ -82,12 +83,10 @@ def detectable_difference(
         raise ValueError(f"a significance level must be between 0 and 1, not {significance}")
     if not 0.5 <= power < 1:
         raise ValueError(f"the power must be from 0.5 to below 1, not {power}")
-    from scipy.special import stdtrit
-
-    quantiles = stdtrit(degrees_of_freedom, 1 - significance / 2) + stdtrit(
-        degrees_of_freedom, power
-    )
-    return float(quantiles * standard_error)
+    quantiles = [
+        tail_quantile(tail, degrees_of_freedom) for tail in (significance, 2 * (1 - power))
+    ]
+    return sum(quantiles) * standard_error
 
 
 def runs_to_show(
@@ -110,16 +109,20 @@ def runs_to_show(
         ValueError: when the significance or the power is out of range.
     """
 
-    def suffice(runs: int) -> bool:
+    def detectable(runs: int) -> float:
         error = spread / math.sqrt(runs)
-        return detectable_difference(error, (runs - 1) * strata, significance, power) <= abs(
-            difference
-        )
+        return detectable_difference(error, (runs - 1) * strata, significance, power)
+
+    def suffice(runs: int) -> bool:
+        return detectable(runs) <= abs(difference)
 
     if difference == 0 or not suffice(MOST_RUNS):
         return None
-    # What is detectable shrinks with every run, so the least number is found by bisection.
-    few, enough = 1, MOST_RUNS
+    # What is detectable shrinks with every run, more than by the root, of which it is about.
+    least = math.ceil(MOST_RUNS * (detectable(MOST_RUNS) / difference) ** 2)
+    few, enough = max(1, least - 1), max(2, least)
+    while not suffice(enough):
+        few, enough = enough, 2 * enough - few + 1
     while enough - few > 1:
         middle = (few + enough) // 2
         few, enough = (few, middle) if suffice(middle) else (middle, enough)
@@ -368,10 +371,8 @@ def _p_value(estimate: Estimate, runs: int) -> float | None:
         # If all runs agree, Student's t is certain even with two of them. The sign test is not:
         # without a difference, n independent runs fall on one side with probability 2^(1 - n).
         return 2.0 ** (1 - runs)
-    from scipy.special import stdtr
-
     t = abs(estimate.value) / estimate.standard_error
-    return float(2 * stdtr(estimate.degrees_of_freedom, -t))
+    return student_tail(t, estimate.degrees_of_freedom)
 
 
 def _decided(

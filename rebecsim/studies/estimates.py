@@ -36,6 +36,7 @@ from typing import Any
 from rebecsim.errors import ArgumentError
 from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.moments import CellMoments, ExactMoments
+from rebecsim.studies.student import tail_quantile
 
 AnyMoments = ExactMoments[Any]
 """Of cells, or of pairs."""
@@ -89,10 +90,7 @@ def student_quantile(level: float, degrees_of_freedom: float) -> float:
     """
     if not 0 < level < 1:
         raise ValueError(f"a confidence level must be between 0 and 1, not {level}")
-    # Imported here: it costs more start-up time than most commands take.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees_of_freedom, (1 + level) / 2))
+    return tail_quantile(1 - level, degrees_of_freedom)
 
 
 def student_estimate(

@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -92,9 +92,15 @@ def table_of(columns: Columns, schema: pa.Schema) -> pa.Table:
 
 def _array(column: Column, kind: pa.DataType) -> pa.Array:
     if isinstance(column, Coded):
-        return pa.DictionaryArray.from_arrays(column.codes.astype(np.int8), list(column.words))
-    if pa.types.is_dictionary(kind):
-        return pa.array(column, pa.string()).dictionary_encode().cast(kind)
+        codes = _array(column.codes.astype(np.int8), pa.int8())
+        return pa.DictionaryArray.from_arrays(codes, list(column.words))
+    if isinstance(column, np.ndarray):
+        if pa.types.is_dictionary(kind):
+            column = column.tolist()
+        elif column.dtype.kind in "iuf" and column.dtype == kind.to_pandas_dtype():
+            # `pa.array` imports `numpy.ma` to see whether anything is masked.
+            buffer = pa.py_buffer(np.ascontiguousarray(column))
+            return pa.Array.from_buffers(kind, len(column), [None, buffer])
     return pa.array(column, kind)
 
 
@@ -155,6 +161,15 @@ def row_groups(path: Path) -> Iterator[pa.Table]:
             yield parquet.read_row_group(group)
 
 
+def columns_from(path: Path, names: Sequence[str]) -> pa.Table:
+    """Read some columns of a part; raises as `row_groups`.
+
+    `pq.read_table` would import what reads data sets of many files.
+    """
+    with pq.ParquetFile(path) as parquet:
+        return parquet.read(list(names))
+
+
 def part_rows(path: Path) -> int:
     """Give the number of replications in a part. Raises as `row_groups`."""
     with pq.ParquetFile(path) as parquet:
@@ -179,10 +194,9 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
             table = table.slice(0, first - (0 if total is None else total.replications))
             if not len(table):
                 break
-        outcomes = {}
+        outcomes: Mapping[str, int] = {}
         if _OUTCOME in table.column_names:
-            counted = table.column(_OUTCOME).value_counts().to_pylist()
-            outcomes = {entry["values"]: entry["counts"] for entry in counted}
+            outcomes = _counted(table.column(_OUTCOME))
         columns = {
             name: table.column(name).to_numpy()
             for name in table.column_names
@@ -192,6 +206,18 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
         some = CellMoments.from_columns(cell, columns, outcomes)
         total = some if total is None else total.merged(some)
     return total
+
+
+def _counted(column: pa.ChunkedArray) -> Counter[str]:
+    """Count the words of a column."""
+    found: Counter[str] = Counter()
+    if not pa.types.is_dictionary(column.type):  # a plug-in may have it as text
+        column = column.dictionary_encode()
+    for chunk in column.chunks:
+        words = chunk.dictionary.to_pylist()
+        numbers = np.bincount(chunk.indices.to_numpy(), minlength=len(words))
+        found.update(dict(zip(words, numbers.tolist(), strict=True)))
+    return found
 
 
 def content_digest(path: Path) -> str:
@@ -207,7 +233,7 @@ def content_digest(path: Path) -> str:
                 column = column.cast(pa.string())
             digest = columns.setdefault(name, hashlib.blake2b())
             if pa.types.is_string(column.type):
-                digest.update("\n".join(pc.fill_null(column, "").to_pylist()).encode() + b"\n")
+                digest.update("\n".join(column.fill_null("").to_pylist()).encode() + b"\n")
             else:
                 digest.update(column.to_numpy().tobytes())
     whole = hashlib.blake2b()

@@ -124,7 +124,9 @@ _Name = Annotated[str, StringConstraints(max_length=1_000)]
 
 class _Part(BaseModel):
     # The other engine takes a fifth of a second to compile what names may be.
-    model_config = ConfigDict(strict=True, extra="allow", regex_engine="python-re")
+    model_config = ConfigDict(
+        strict=True, extra="allow", regex_engine="python-re", defer_build=True
+    )
 
 
 class _Cell(_Part):

@@ -94,7 +94,8 @@ Entries = TypeVar("Entries", bound=tuple[Any, ...])
 class Table(BaseModel):
     """A table of a scenario file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    # Most tables are only a part, or the base, of those that are read.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class StudyScenario(Table):

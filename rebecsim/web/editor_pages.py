@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from rebecsim.errors import UserError
 from rebecsim.files import reason_of
-from rebecsim.generate.code import starter_text
+from rebecsim.generate.templates import starter_text
 from rebecsim.lang import format_source, problems_of
 from rebecsim.lang.highlighting import WORDS
 from rebecsim.web.answers import download, read_form

@@ -13,6 +13,7 @@ from rebecsim.clusters.kinds import kind_names
 from tests.conftest import Run
 
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
+IN_PYTHON = TICKETS.with_suffix(".py")
 
 DRAWING = {"matplotlib", "plotly"}
 DATA = {"duckdb", "numpy", "pyarrow", "scipy"}
@@ -21,6 +22,7 @@ PRETTY = {"rich.console"}
 PARAMETERS = {"pydantic"}
 LANGUAGE = {"lark"}
 VERSIONS = {"importlib.metadata"}
+TEMPLATES = {"jinja2"}
 KINDS = {f"rebecsim.clusters.{kind}" for kind in kind_names()}
 
 LOG = """\
@@ -53,7 +55,9 @@ def loaded(*arguments: object) -> tuple[int, set[str]]:
     return int(code), set(modules)
 
 
-BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS | KINDS
+BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS | KINDS | TEMPLATES
+MANY = DRAWING | COMPILING | KINDS - {"rebecsim.clusters.model"} | TEMPLATES
+MANY |= {"duckdb", "numpy.ma", "pyarrow.compute", "rebecsim.cli.compare", "rich.progress", "scipy"}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,18 @@ BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS | KINDS
         (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
         (["races", TICKETS], 0, BARE - {"numpy"} | PRETTY),
         (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | KINDS | {"duckdb", "scipy"}),
-        (["scenarios"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"jinja2"}),
+        (["simulate", TICKETS, "--runs", "3", "--until", "9"], 0, MANY | {"rebecsim.exploration"}),
+        (
+            ["simulate", IN_PYTHON, "--runs", "3", "--until", "9"],
+            0,
+            MANY | LANGUAGE | {"rebecsim.exploration"},
+        ),
+        (
+            ["simulate", IN_PYTHON, "--runs", "3", "--until", "9", "--observe", "office.left"],
+            0,
+            MANY,
+        ),
+        (["scenarios"], 0, BARE - VERSIONS | PRETTY | LANGUAGE),
         (["cache"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"rebecsim.lang"}),
         (["live", TICKETS, "--speed", "0"], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb"}),
     ],

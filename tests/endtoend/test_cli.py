@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.cli import compare
+from rebecsim.cli import running
 from tests import held
 from tests.waiting import PATIENCE, wait_for
 
@@ -128,7 +128,7 @@ def test_the_end_waits_for_what_is_being_imported(tmp_path, monkeypatch):
     """Python that ends in the midst of an import may wait for ever."""
     (tmp_path / "takes_long.py").write_text("import time; time.sleep(0.2); done = True\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(KeyboardInterrupt), compare._importing("takes_long"):
+    with pytest.raises(KeyboardInterrupt), running._importing("takes_long"):
         raise KeyboardInterrupt
     assert sys.modules.pop("takes_long").done
 

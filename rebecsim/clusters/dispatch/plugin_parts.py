@@ -21,7 +21,7 @@ from rebecsim.clusters.dispatch.policies import (
 )
 from rebecsim.clusters.dispatch.source import NatjamConfiguration, natjam_source, rebeca_source
 from rebecsim.clusters.kit.plugins import PluginPart, abstract_methods, require_policy
-from rebecsim.generate.code import has_template, template_environment
+from rebecsim.generate.templates import has_template, template_environment
 from rebecsim.lang import check_source
 
 _PATTERN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")

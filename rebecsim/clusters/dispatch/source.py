@@ -28,7 +28,7 @@ from rebecsim.clusters.dispatch.policies import (
     eviction_policy,
 )
 from rebecsim.clusters.kit.plugins import PluginSuspect, blaming
-from rebecsim.generate.code import template_environment
+from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
 from rebecsim.studies.scenario import within
 

@@ -49,7 +49,7 @@ def scenario_command(study: Study, argument: str, example: str) -> Command:
     ]
 
     def run(**given: Any) -> None:
-        from rebecsim.cli.compare import run_many
+        from rebecsim.cli.running import run_many
         from rebecsim.clusters.scenarios import load
         from rebecsim.studies.scenario_files import ScenarioText
 

@@ -17,7 +17,6 @@ from rebecsim.actors import ChoiceLaw, Step, Streams, System
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.system import Choose
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.observing import Expression
 from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import ArgumentError, UserError
@@ -30,6 +29,7 @@ from rebecsim.simulation.simulator import RANDOM, scheduler_for
 from rebecsim.studies.estimates import Looks, Proportion, looks_for, require_level, student_estimate
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.model.expressions import Expression
     from rebecsim.native.layout import NativeModel
     from rebecsim.studies.executors import Executor
 
@@ -239,7 +239,7 @@ def hits_of(question: ChanceQuestion, replications: range) -> int:
     opened, key = open_text(question.source), key_of(question.seed)
     tracer = None
     if question.quantity.kind == "reached":
-        tracer = _Lookout(Expression(question.quantity.text, opened.model, opened.checked))
+        tracer = _Lookout(opened.expression(question.quantity.text))
     with Watchdog() as watchdog:
         return sum(
             _happens(question, opened, Streams(key, each), tracer, watchdog)

@@ -15,90 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Rebec, Step, System
 from rebecsim.actors.system import Choose
-from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import Opened
 from rebecsim.errors import UserError
-from rebecsim.exploration import Function, PropertyWriter
-from rebecsim.lang import (
-    CheckedModel,
-    CheckedProperties,
-    RebecaError,
-    Symbol,
-    check_property,
-    parse_expression,
-    syntax,
-)
-from rebecsim.lang.checked import BOOLEAN, NUMERIC, REAL, Type
-from rebecsim.lang.properties import Definition, PropertyFile
 from rebecsim.simulation import Tracer
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.model.expressions import Expression
     from rebecsim.simulation.measuring import Measured
-
-_NAME = "(observed)"
-"""What the expression is called among the definitions; no name of a model."""
-
-
-class Expression:
-    """An expression that fits a model.
-
-    Attributes:
-        type: of its value.
-        member: the rebec and the variable, where it is a single whole number or boolean of a rebec,
-            which compiled code can give.
-        read: gives its value in a `System`.
-    """
-
-    def __init__(self, text: str, model: Model, checked: CheckedModel) -> None:
-        tree = parse_expression(text, "<observe>")
-        definition = Definition(_NAME, tree, span=tree.span)
-        file = PropertyFile((definition,), (), (), (), text=text, span=tree.span)
-        properties = check_property(file, checked)
-        self.type: Type = properties.types[id(tree)]
-        self.member: tuple[str, str] | None = None
-        if isinstance(tree, syntax.Member) and self.type in {BOOLEAN, *NUMERIC} - REAL:
-            rebec, symbol = properties.member_of(tree)
-            self.member = rebec, symbol.name
-        self.read: Function = _Reader(properties, model).compile(tree)
-
-
-class _Reader(PropertyWriter):
-    """Reads the variables of the rebecs of a `System` of a model."""
-
-    def __init__(self, properties: CheckedProperties, model: Model) -> None:
-        super().__init__(properties)
-        self._model = model
-
-    def _rebec(self, name: str) -> str:
-        return f"state.rebecs[{self._model.positions[name]}]"
-
-    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> str:
-        place = self._model.positions[rebec]
-        variables = self._model.instances[place].reactive_class.__state_variables__
-        name = next(each.name for each in variables if each.rebeca_name == symbol.name)
-        return f"state.rebecs[{place}].{name}"
-
-    def _name_of(self, reference: Any) -> str:
-        return str(reference)
-
-
-def expression_fault(
-    text: str, model: Model, checked: CheckedModel, wants_condition: bool
-) -> str | None:
-    """Say why an expression cannot be observed; None if it can."""
-    try:
-        found = Expression(text, model, checked).type
-    except RebecaError as error:
-        first = error.diagnostics[0]
-        hint = f"; {first.hint}" if first.hint else ""
-        return f"{text!r}, column {first.span.column}: {first.message}{hint}"
-    if wants_condition and found != BOOLEAN:
-        return f"{text!r} is not a condition: its type is {found}"
-    if found != BOOLEAN and found not in NUMERIC:
-        return f"{text!r} is not a number: its type is {found}"
-    return None
-
 
 MEASURED = ("waiting", "busy", "used", "ended")
 """The columns of something measured: areas under those that wait, those that are served and the
@@ -205,9 +130,6 @@ class Watched:
         """Find out what a scenario asks for, whose names fit the model."""
         from rebecsim.simulation.measuring import measured_of
 
-        def expression(each: Observe) -> Expression:
-            return Expression(each.text, opened.model, opened.checked)
-
         def columns(what: str) -> dict[tuple[int, str], tuple[str, ...]]:
             found: dict[tuple[int, str], tuple[str, ...]] = {}
             for each in scenario.observe:
@@ -221,12 +143,14 @@ class Watched:
             columns("waits"),
             columns("misses"),
             tuple(
-                Followed(each.column, expression(each), each.every)
+                Followed(each.column, opened.expression(each.text), each.every)
                 for each in scenario.observe
                 if each.is_followed
             ),
             tuple(
-                (each.column, expression(each)) for each in scenario.observe if each.what == "first"
+                (each.column, opened.expression(each.text))
+                for each in scenario.observe
+                if each.what == "first"
             ),
             scenario.until,
             scenario.deadline_misses == "end",

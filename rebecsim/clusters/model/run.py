@@ -17,7 +17,7 @@ import numpy as np
 from rebecsim.actors import Streams
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.clusters.model.measures import CURVES, END, ENDINGS, MESSAGES, TABLES, WAITS
-from rebecsim.clusters.model.observing import Expression, Watched, Watcher
+from rebecsim.clusters.model.observing import Watched, Watcher
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import UserError
@@ -29,6 +29,7 @@ from rebecsim.studies.cells import Rows
 from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.model.expressions import Expression
     from rebecsim.native.layout import NativeModel
 
 FINISHED = "finished"
@@ -107,10 +108,8 @@ def python_only(source: ModelText, scenario: ModelScenario) -> str | None:
     for each in scenario.observe:
         if each.what not in ("value", "outcome") or each.is_followed:
             return f"{each.label} is observed message by message"
-        if each.what == "value":
-            expression = Expression(each.text, opened.model, opened.checked)
-            if expression.member is None:
-                return f"{each.label} is not a variable of whole numbers"
+        if each.what == "value" and opened.expression(each.text).member is None:
+            return f"{each.label} is not a variable of whole numbers"
     return None
 
 
@@ -154,14 +153,11 @@ class _Hashed:
 def _compiled(source: ModelText, hashed: _Hashed) -> _Compiled:
     opened, scenario = open_text(source), hashed.scenario
 
-    def expression(text: str) -> Expression:
-        return Expression(text, opened.model, opened.checked)
-
     return _Compiled(
         opened,
         Watched.of(scenario, opened),
-        tuple((e.column, expression(e.text)) for e in scenario.observe if e.what == "value"),
-        None if scenario.terminal is None else expression(scenario.terminal),
+        tuple((e.column, opened.expression(e.text)) for e in scenario.observe if e.what == "value"),
+        None if scenario.terminal is None else opened.expression(scenario.terminal),
     )
 
 
@@ -283,7 +279,7 @@ def _native_rows(task: ModelTask, native: NativeModel) -> Rows:
 
     scenario, opened = task.scenario, open_text(task.source)
     values = [each for each in scenario.observe if each.what == "value"]
-    members = [Expression(each.text, opened.model, opened.checked).member for each in values]
+    members = [opened.expression(each.text).member for each in values]
     cells = [native.cell_of[_in_python(opened, *each)] for each in members if each is not None]
     run = partial(
         run_native,

@@ -15,8 +15,6 @@ from rebecsim.actors.watchdog import Watchdog
 from rebecsim.clusters.model.measures import BASE, columns_of, measures_of, own_columns, tables_of
 from rebecsim.clusters.model.observing import (
     ALL,
-    Expression,
-    expression_fault,
     measure_fault,
     server_fault,
     server_names,
@@ -35,7 +33,7 @@ from rebecsim.errors import UserError
 from rebecsim.files import RunSize
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel, RebecaError
-from rebecsim.lang.checked import REAL
+from rebecsim.lang.checked import BOOLEAN, NUMERIC, REAL
 from rebecsim.lang.reading.imports import read_model
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
@@ -79,10 +77,11 @@ def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[F
     for name, values in scenario.varied.items():
         if fault := sweep_fault(opened, name, values):
             yield ("sweep", name), fault
-    if scenario.terminal is not None:
-        model, checked = opened.model, opened.checked
-        if fault := expression_fault(scenario.terminal, model, checked, wants_condition=True):
-            yield ("terminal",), fault
+    terminal = scenario.terminal
+    if terminal is not None and (
+        fault := _expression_fault(terminal, opened, wants_condition=True)
+    ):
+        yield ("terminal",), fault
     if scenario.tick is not None and scenario.tick not in (names := server_names(opened.model)):
         hint = suggestion(scenario.tick, names)
         yield ("tick",), f"there is no message server {scenario.tick}; {hint}"
@@ -103,13 +102,28 @@ def _observe_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[F
             taken.setdefault(column, f"as entry {place}")
 
 
+def _expression_fault(text: str, opened: Opened, wants_condition: bool) -> str | None:
+    """Say why an expression cannot be observed; None if it can."""
+    try:
+        found = opened.expression(text).type
+    except RebecaError as error:
+        first = error.diagnostics[0]
+        hint = f"; {first.hint}" if first.hint else ""
+        return f"{text!r}, column {first.span.column}: {first.message}{hint}"
+    if wants_condition and found != BOOLEAN:
+        return f"{text!r} is not a condition: its type is {found}"
+    if found != BOOLEAN and found not in NUMERIC:
+        return f"{text!r} is not a number: its type is {found}"
+    return None
+
+
 def _fault(each: Observe, opened: Opened) -> str | None:
     if each.is_followed and opened.model.core:
         return "a model in Core Rebeca has no time over which it could be followed"
     match each.what:
         case "value" | "first":
             wants_condition = each.what == "first"
-            fault = expression_fault(each.text, opened.model, opened.checked, wants_condition)
+            fault = _expression_fault(each.text, opened, wants_condition)
             if fault and server_fault(opened.model, each.text) is None:
                 return f"{each.text} is a message server; observe it as served or waits"
             return fault
@@ -338,9 +352,7 @@ def _whole(scenario: ModelScenario, source: ModelText) -> frozenset[str]:
         return frozenset()
     opened = open_text(source)
     return frozenset(
-        each.column
-        for each in values
-        if Expression(each.text, opened.model, opened.checked).type not in REAL
+        each.column for each in values if opened.expression(each.text).type not in REAL
     )
 
 

@@ -12,14 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Instance, Model
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.errors import UserError
-from rebecsim.exploration import vocabulary
-from rebecsim.generate import build_model
-from rebecsim.generate.module import python_model
+from rebecsim.generate.module import build_model, python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, print_model, syntax
 from rebecsim.lang.checked import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.lang.checking.calls import NotConstantError, convert
@@ -29,6 +27,9 @@ from rebecsim.steps import understood
 from rebecsim.studies.sweeps import Changes
 from rebecsim.trust import is_program
 from rebecsim.wording import suggestion
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.model.expressions import Expression
 
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""
@@ -101,6 +102,12 @@ class Opened:
     is_python: bool
     against: str = ""
 
+    def expression(self, text: str) -> Expression:
+        """Give an expression that fits the model. Raises RebecaError for one that does not."""
+        from rebecsim.clusters.model.expressions import Expression  # which takes a parser
+
+        return Expression(text, self.model, self.checked)
+
 
 def text_in_place_of(model: Model) -> str:
     """Give a text for a model that the running program made, so that `open_text` knows it again.
@@ -133,7 +140,11 @@ def open_text(source: ModelText) -> Opened:
         for name, value in source.arguments:
             model = _with_argument(model, name, value)
         steps, against = understood(model)
-        return Opened(model, steps or vocabulary(model), True, against)
+        if steps is None:
+            from rebecsim.exploration import vocabulary
+
+            steps = vocabulary(model)
+        return Opened(model, steps, True, against)
     checked = check_source(source.text, source.file, source.dialect)
     return Opened(build_model(checked, Path(source.file).name), checked, False)
 

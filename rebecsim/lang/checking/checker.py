@@ -39,7 +39,6 @@ from rebecsim.lang.checking.scopes import (
 from rebecsim.lang.checking.statements import StatementChecker, instance_priority, name_is_free
 from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, Texts, in_order
 from rebecsim.lang.reading.imports import read_model, whole_model
-from rebecsim.lang.reading.parser import parse_any, parse_model
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.traversal import walk
 from rebecsim.wording import counted
@@ -436,7 +435,7 @@ def check_source(
     A text that says `// rebeca: core` in its first comments is Core Rebeca, whatever is asked for.
     With `parts` it may also be one that others import, without main.
     """
-    tree, texts = whole_model(text, file, parse_any if parts else parse_model)
+    tree, texts = whole_model(text, file, parts=parts)
     return check_model(tree, declared_dialect(text) or dialect, texts)
 
 

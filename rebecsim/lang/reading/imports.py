@@ -9,15 +9,13 @@ numbers. A file of the same name is looked for there first. Otherwise only the f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from posixpath import dirname, normpath
 from typing import TYPE_CHECKING, NoReturn
 
 from rebecsim.lang import syntax
-from rebecsim.lang.errors import Diagnostic, RebecaCheckError, diagnose, with_source
-from rebecsim.lang.reading.parser import parse_library, parse_model, read_source
+from rebecsim.lang.errors import Diagnostic, RebecaCheckError, diagnose, read_source, with_source
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:
@@ -133,25 +131,29 @@ def _stored(key: str, path: str | Path | None) -> str | None:
 
 
 def whole_model(
-    text: str, file: str = "<string>", parse: Callable[[str, str], syntax.Model] = parse_model
+    text: str, file: str = "<string>", *, parts: bool = False
 ) -> tuple[syntax.Model, dict[str, str]]:
     """The tree of a model with all that it imports, and the texts that it was read from.
 
-    The texts have the names that spans carry. Raises as `parse`, and RebecaCheckError for a file
+    The texts have the names that spans carry. With `parts` the text may be
+    one that others import, without main. Raises RebecaSyntaxError, and RebecaCheckError for a file
     that cannot be imported.
     """
+    from rebecsim.lang.reading.parser import parse_any, parse_model  # models in Python need no Lark
+
+    parse = parse_any if parts else parse_model
     tree = parse(text, file)
     texts = {file: text}
     if not tree.imports:
         return tree, texts
     reader = _Reader(file, _texts_behind(text), texts)
     reader.read(tree, (f"./{PurePath(file).name}",))
-    parts = [*reader.trees, tree]
+    trees = [*reader.trees, tree]
     return replace(
         tree,
-        env_variables=tuple(each for part in parts for each in part.env_variables),
-        classes=tuple(each for part in parts for each in part.classes),
-        interfaces=tuple(each for part in parts for each in part.interfaces),
+        env_variables=tuple(each for part in trees for each in part.env_variables),
+        classes=tuple(each for part in trees for each in part.classes),
+        interfaces=tuple(each for part in trees for each in part.interfaces),
         imports=(),
     ), texts
 
@@ -168,6 +170,8 @@ class _Reader:
 
     def read(self, tree: syntax.Model, path: tuple[str, ...]) -> None:
         """Read what a file imports; `path` are the files that import it, and itself."""
+        from rebecsim.lang.reading.parser import parse_library
+
         for node in tree.imports:
             key = _key(node.path, dirname(path[-1]))
             if key is None:

@@ -25,7 +25,6 @@ from lark import Lark, Token, __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.lark import PostLex
 
-from rebecsim.files import SOURCE, read_file
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.reading.syntax_errors import (
@@ -34,7 +33,7 @@ from rebecsim.lang.reading.syntax_errors import (
     explain_token,
 )
 from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
-from rebecsim.lang.syntax import Node, Span
+from rebecsim.lang.syntax import Node
 from rebecsim.lang.traversal import INT_MAX, children
 from rebecsim.trust import GRAMMAR_TABLES, kept_file, read_kept, write_kept
 
@@ -191,24 +190,6 @@ def parse_expression(text: str, file: str = "<string>") -> syntax.Expression:
 def parse_property_sections(text: str, file: str = "<string>") -> PropertySection:
     """The outer shape of a property file; `rebecsim.lang.properties` gives it its meaning."""
     return cast(PropertySection, _parse(text, file, "property_file"))
-
-
-def read_source(path: str | Path) -> str:
-    """The text of a file in UTF-8, with or without a byte order mark.
-
-    Raises OSError if it cannot be read, RebecaSyntaxError if it is no UTF-8, and LimitError if it
-    is too large for a model or a property file.
-    """
-    data = read_file(Path(path), SOURCE)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        before = data[: problem.start].decode("utf-8-sig")
-        line = before.count("\n") + 1
-        column = len(before) - (before.rfind("\n") + 1) + 1
-        span = Span(str(path), line, column, line, column + 1)
-        byte = f"0x{data[problem.start]:02x}"
-        raise RebecaSyntaxError([diagnose("not-utf-8", span, byte=byte)]) from None
 
 
 def _parse(text: str, file: str, start: str) -> Node:

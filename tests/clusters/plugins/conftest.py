@@ -19,7 +19,7 @@ from rebecsim.clusters import (
 )
 from rebecsim.clusters.kinds import ENTRY_POINT_GROUP
 from rebecsim.errors import UserError
-from rebecsim.generate.code import has_template
+from rebecsim.generate.templates import has_template
 
 
 def everything():

@@ -28,7 +28,7 @@ from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
-from rebecsim.generate.code import has_template
+from rebecsim.generate.templates import has_template
 from rebecsim.lang import check_source
 from tests.clusters.plugins.texts import PATTERN, POLICY
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from models import ticket_service
 from rebecsim.actors import RandomScheduler, ReplayScheduler, Streams
 from rebecsim.actors.randomness import key_of
-from rebecsim.clusters.model.observing import Expression
+from rebecsim.clusters.model.expressions import Expression
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
 from rebecsim.exploration.orders import GOALS, ExactOrders, Quantity, exact_orders

@@ -1,3 +1,4 @@
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell
 from rebecsim.studies.estimates import Estimate, estimate, student_estimate, student_quantile
 from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.student import student_tail, tail_quantile
 from reproductions.framework import standard_error_for
 
 Raw = np.ndarray
@@ -53,12 +55,27 @@ def test_one_cell_gives_the_interval_of_scipy() -> None:
 
 
 def test_the_quantile_is_that_of_scipy() -> None:
-    for level, degrees in ((0.95, 99.0), (0.99, 3.7), (0.5, 1e6)):
+    for level, degrees in itertools.product(
+        (0.01, 0.5, 0.8, 0.95, 0.99, 0.9999),
+        (1, 1.5, 3.7, 30, 99, 319, 321, 1e4, 1e6, 1e12, math.inf),
+    ):
         expected = scipy.stats.t.ppf((1 + level) / 2, degrees)
         assert student_quantile(level, degrees) == pytest.approx(expected, rel=1e-12)
+        assert student_tail(expected, degrees) == pytest.approx(1 - level, rel=1e-12)
     for level in (0, 1, 95):
         with pytest.raises(ValueError, match="between 0 and 1"):
             student_quantile(level, 5)
+
+
+def test_tails_are_those_of_scipy_however_small() -> None:
+    for tail, degrees in itertools.product((1e-200, 1e-30, 1e-9), (2.0, 7.3, 1e3, 1e9)):
+        found = tail_quantile(tail, degrees)
+        assert 2 * scipy.stats.t.sf(found, degrees) == pytest.approx(tail, rel=1e-11)
+        assert student_tail(found, degrees) == pytest.approx(tail, rel=1e-12)
+    assert tail_quantile(1, 5) == 0
+    for tail in (0, 1.5):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            tail_quantile(tail, 5)
 
 
 def test_two_cells_have_the_degrees_of_freedom_of_welchs_test() -> None:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -34,6 +33,7 @@ from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import duration_text
 from rebecsim.studies.cells import Condition, Picture, Section
+from rebecsim.studies.parts import columns_from
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.stored_runs import StoredRun
@@ -298,7 +298,7 @@ def _files(
 
 
 def _rows(results: Results, cell: PlannedCell, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    table = pq.read_table(results.part(cell), columns=list(names))
+    table = columns_from(results.part(cell), names)
     return list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
 
 

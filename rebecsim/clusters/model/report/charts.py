@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.clusters.model.measures import CURVES, END, ENDINGS, WAITS
@@ -22,7 +21,7 @@ from rebecsim.report.figures import BLUE, line_styles, new_figure, plain_axes
 from rebecsim.studies.cells import REPLICATION, Cell
 from rebecsim.studies.estimates import estimate, student_quantile
 from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.parts import row_groups
+from rebecsim.studies.parts import columns_from, row_groups
 from rebecsim.studies.results import Results
 from rebecsim.studies.simulated import OUTCOME
 from rebecsim.studies.study import PlannedCell
@@ -67,7 +66,7 @@ class Curve:
 
 def column_of(results: Results, cell: PlannedCell, column: str) -> Values:
     """Read a column of a part."""
-    table = pq.read_table(results.part(cell), columns=[column])
+    table = columns_from(results.part(cell), [column])
     found: Values = table.column(column).to_numpy().astype(np.float64)
     return found
 
@@ -127,7 +126,7 @@ def _sampled(
 ) -> tuple[Numbers, Numbers, Values]:
     """Give the values at times that are the same in all runs, of changes that are not."""
     run, time, value = changes
-    part = pq.read_table(results.part(cell), columns=[END, OUTCOME])
+    part = columns_from(results.part(cell), [END, OUTCOME])
     ends = part.column(END).to_numpy()
     known = [outcome in stays for outcome in part.column(OUTCOME).to_pylist()]
     last = int(ends.max())
