@@ -1,13 +1,17 @@
-"""Check operands, calls of methods, functions and timers, and sends; fold constants as C++ does."""
+"""Check operands, calls of methods, functions and timers, and sends; fold constants as C++ does.
+
+At the end: what is rewritten before a tree is checked.
+"""
 
 from __future__ import annotations
 
 import math
 import operator as operators
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rebecsim.arithmetic import float32, int8, int16, int32, quotient, remainder
 from rebecsim.distributions import PARAMETERS
@@ -46,6 +50,7 @@ from rebecsim.lang.checking.scopes import (
 )
 from rebecsim.lang.errors import METHOD_HINTS
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
+from rebecsim.lang.traversal import rewritten
 
 _WRAPPING: dict[Type, Callable[[int], int]] = {INT: int32, SHORT: int16, BYTE: int8}
 
@@ -399,3 +404,79 @@ class CallChecker(ABC):
             unknown = Unknown(f"message server of {owner}", node.server, names)
             findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
         return None
+
+
+# --- before a tree is checked ---------------------------------------------------------------------
+
+
+def lineage(
+    tree: syntax.ReactiveClass, trees: Mapping[str, syntax.ReactiveClass]
+) -> list[syntax.ReactiveClass]:
+    """Give a class and those it extends, each once, even where they extend each other."""
+    found: dict[str, syntax.ReactiveClass] = {}
+    current: syntax.ReactiveClass | None = tree
+    while current is not None and current.name not in found:
+        found[current.name] = current
+        current = None if current.base is None else trees.get(current.base)
+    return list(found.values())
+
+
+def is_distribution(node: syntax.EnvVariable) -> bool:
+    """Whether a constant is what choices draw from."""
+    return node.type.name == "distribution" and not node.type.dimensions
+
+
+def with_self_sends(model: syntax.Model) -> syntax.Model:
+    """The model with calls of message servers as sends to `self`, and no other sends to methods.
+
+    `tick();` is `self.tick();` where `tick` is a message server, and `self.f()` is `f()` where `f`
+    is a method. Which it is, is known when all classes are.
+    """
+    trees = {tree.name: tree for tree in model.classes}
+    promised = {interface.name: interface for interface in model.interfaces}
+    classes = tuple(
+        _rewritten(tree, _servers(tree, trees, promised), _methods(tree, trees))
+        for tree in model.classes
+    )
+    return replace(model, classes=classes)
+
+
+def _servers(
+    tree: syntax.ReactiveClass,
+    trees: Mapping[str, syntax.ReactiveClass],
+    promised: Mapping[str, syntax.Interface],
+) -> frozenset[str]:
+    names = [node.name for each in lineage(tree, trees) for node in each.message_servers]
+    pending = [name for each in lineage(tree, trees) for name in each.interfaces]
+    seen: set[str] = set()
+    while pending:
+        name = pending.pop()
+        interface = promised.get(name)
+        if interface is not None and name not in seen:
+            seen.add(name)
+            names += [node.name for node in interface.message_servers]
+            pending += interface.bases
+    return frozenset(names)
+
+
+def _methods(
+    tree: syntax.ReactiveClass, trees: Mapping[str, syntax.ReactiveClass]
+) -> frozenset[str]:
+    return frozenset(node.name for each in lineage(tree, trees) for node in each.methods)
+
+
+def _rewritten(
+    tree: syntax.ReactiveClass, servers: frozenset[str], methods: frozenset[str]
+) -> syntax.ReactiveClass:
+    def changed(node: syntax.Node) -> syntax.Node:
+        match node:
+            case syntax.Call(name, arguments, after, deadline) if name in servers - methods:
+                receiver = syntax.Name("self", span=node.span)
+                return syntax.Send(receiver, name, arguments, after, deadline, span=node.span)
+            case syntax.Send(syntax.Name("self"), name, arguments, after, deadline) if (
+                name in methods - servers
+            ):
+                return syntax.Call(name, arguments, after, deadline, span=node.span)
+        return node
+
+    return cast(syntax.ReactiveClass, rewritten(tree, changed))

@@ -21,10 +21,15 @@ from rebecsim.lang.checked import (
     Value,
     declared_dialect,
 )
-from rebecsim.lang.checking.calls import NotConstantError, convert
+from rebecsim.lang.checking.calls import (
+    NotConstantError,
+    convert,
+    is_distribution,
+    with_self_sends,
+)
+from rebecsim.lang.checking.constants import with_constants
 from rebecsim.lang.checking.declarations import declare_classes, declare_env
 from rebecsim.lang.checking.expressions import ExpressionChecker
-from rebecsim.lang.checking.rewriting import is_distribution, with_constants, with_self_sends
 from rebecsim.lang.checking.scopes import (
     Body,
     Findings,
@@ -400,7 +405,9 @@ def check_model(
     numbers = [each for each in tree.env_variables if not is_distribution(each)]
     env = declare_env(findings, numbers)
     mistakes = len(findings.diagnostics)
-    tree = with_self_sends(with_constants(findings, tree, env))
+    if len(numbers) < len(tree.env_variables) or any(each.constants for each in tree.classes):
+        tree = with_constants(findings, tree, env)
+    tree = with_self_sends(tree)
     if len(findings.diagnostics) > mistakes:  # what reads these constants would be wrong, too
         raise RebecaCheckError(in_order(findings.diagnostics, texts))
     findings.used_results = used_results(tree)

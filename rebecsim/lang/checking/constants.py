@@ -1,10 +1,7 @@
-"""Rewrite a tree before it is checked, so that what follows has less to know.
+"""Put values in the places of constants of classes and of distributions.
 
-Constants of classes, and distributions, become their values. A class that gives an inherited
-constant another value gets a copy of each inherited message server and method that reads it.
-
-The call `tick();` is `self.tick();` where `tick` is a message server, and `self.f()` is `f()` where
-`f` is a method. Which it is, is known when all classes are.
+A class that gives an inherited constant another value gets a copy of each inherited message server
+and method that reads it.
 """
 
 from __future__ import annotations
@@ -16,32 +13,15 @@ from typing import TypeVar, cast
 from rebecsim.distributions import PARAMETERS
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import BOOLEAN, INT, PRIMITIVES, Value
+from rebecsim.lang.checking.calls import is_distribution, lineage
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import Body, Findings, Scope
 from rebecsim.lang.checking.statements import symbol_with_value
 from rebecsim.lang.traversal import rewritten, walk
 
-_DISTRIBUTION = "distribution"
 _Constants = Mapping[str, syntax.EnvVariable]
 _Member = syntax.MessageServer | syntax.Method
 _Written = TypeVar("_Written", bound=syntax.Node)
-
-
-def lineage(
-    tree: syntax.ReactiveClass, trees: Mapping[str, syntax.ReactiveClass]
-) -> list[syntax.ReactiveClass]:
-    """Give a class and those it extends, each once, even where they extend each other."""
-    found: dict[str, syntax.ReactiveClass] = {}
-    current: syntax.ReactiveClass | None = tree
-    while current is not None and current.name not in found:
-        found[current.name] = current
-        current = None if current.base is None else trees.get(current.base)
-    return list(found.values())
-
-
-def is_distribution(node: syntax.EnvVariable) -> bool:
-    """Whether a constant is what choices draw from."""
-    return node.type.name == _DISTRIBUTION and not node.type.dimensions
 
 
 def with_constants(findings: Findings, model: syntax.Model, env: Scope) -> syntax.Model:
@@ -56,8 +36,6 @@ def with_constants(findings: Findings, model: syntax.Model, env: Scope) -> synta
             place = shared[each.name].span
             findings.report_twice("env constant", each.name, each.span, place)
         shared[each.name] = _resolved(each, shared)
-    if not shared and not any(each.constants for each in model.classes):
-        return model
     written = [
         replace(tree, constants=tuple(_resolved(each, shared) for each in tree.constants))
         for tree in model.classes
@@ -208,58 +186,3 @@ def _declared(roots: Iterable[syntax.Node]) -> Iterator[tuple[syntax.Node, str]]
             yield node, node.name
         elif isinstance(node, syntax.LocalDeclaration):
             yield from ((node, name) for name, _ in node.variables)
-
-
-# --- messages to oneself --------------------------------------------------------------------------
-
-
-def with_self_sends(model: syntax.Model) -> syntax.Model:
-    """The model with calls of message servers as sends to `self`, and no other sends to methods."""
-    trees = {tree.name: tree for tree in model.classes}
-    promised = {interface.name: interface for interface in model.interfaces}
-    classes = tuple(
-        _rewritten(tree, _servers(tree, trees, promised), _methods(tree, trees))
-        for tree in model.classes
-    )
-    return replace(model, classes=classes)
-
-
-def _servers(
-    tree: syntax.ReactiveClass,
-    trees: Mapping[str, syntax.ReactiveClass],
-    promised: Mapping[str, syntax.Interface],
-) -> frozenset[str]:
-    names = [node.name for each in lineage(tree, trees) for node in each.message_servers]
-    pending = [name for each in lineage(tree, trees) for name in each.interfaces]
-    seen: set[str] = set()
-    while pending:
-        name = pending.pop()
-        interface = promised.get(name)
-        if interface is not None and name not in seen:
-            seen.add(name)
-            names += [node.name for node in interface.message_servers]
-            pending += interface.bases
-    return frozenset(names)
-
-
-def _methods(
-    tree: syntax.ReactiveClass, trees: Mapping[str, syntax.ReactiveClass]
-) -> frozenset[str]:
-    return frozenset(node.name for each in lineage(tree, trees) for node in each.methods)
-
-
-def _rewritten(
-    tree: syntax.ReactiveClass, servers: frozenset[str], methods: frozenset[str]
-) -> syntax.ReactiveClass:
-    def changed(node: syntax.Node) -> syntax.Node:
-        match node:
-            case syntax.Call(name, arguments, after, deadline) if name in servers - methods:
-                receiver = syntax.Name("self", span=node.span)
-                return syntax.Send(receiver, name, arguments, after, deadline, span=node.span)
-            case syntax.Send(syntax.Name("self"), name, arguments, after, deadline) if (
-                name in methods - servers
-            ):
-                return syntax.Call(name, arguments, after, deadline, span=node.span)
-        return node
-
-    return cast(syntax.ReactiveClass, rewritten(tree, changed))
