@@ -25,13 +25,12 @@ from rebecsim.live import Alternative, Stepper
 from rebecsim.simulation import Event
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.rendering import LONGEST_ERROR, rendered
+from rebecsim.web.rendering import rendered, shown_error
 from rebecsim.web.steppers import ModelSteppers, go_on
 from rebecsim.web.tiles import tiles_of
 from rebecsim.web.verdict_worker import answered
 from rebecsim.web.verdicts import Inquiry, note, request_of
 from rebecsim.web.views import diagram_of, graph_of, problem_on, problems_shown, shown_lines, viewed
-from rebecsim.wording import clipped
 
 LIMITS = {"states": 200_000, "seconds": 60}
 """Where an exploration stops; 200,000 states take some 300 MB of the 2 GB that a page may have."""
@@ -241,7 +240,7 @@ def answer(question: str) -> str:
         where = "This is in a constructor, so no run of the model begins."
         found = {"error": f"{violation.verdict}: {violation}. {where}"}
     except UserError as error:
-        found = {"error": clipped(str(error), LONGEST_ERROR)}
+        found = {"error": shown_error(error)}
     except MemoryError:
         found = {"error": "This takes more memory than a page may have. Try a smaller model."}
     except RecursionError:
