@@ -56,7 +56,7 @@ def page() -> dict[str, Any]:
         {
             "name": each.listed.name,
             "title": "A new model" if each.listed is begun else each.title,
-            "question": each.question,
+            "question": "Write your own." if each.listed is begun else each.question,
             "text": each.listed.text,
         }
         for each in tiles
@@ -201,6 +201,7 @@ def step(sheet: Sheet) -> Sheet:
 def explore(sheet: Sheet) -> Sheet:
     """Try all orders: the verdict, a run that shows it, and the states nearest to the first."""
     opened, inquiry = _opened(sheet), Inquiry(sheet["never"].strip(), state="done")
+    steppers = opened.steppers  # whose errors keep their lines, as no verdict does
     note(inquiry, answered(request_of(opened.listed, inquiry, **LIMITS)))
     beginning = Place("model", (), 0)
     said = {"verdict": _rendered_verdict(inquiry, beginning, opened), "diagram": "", "graph": ""}
@@ -208,9 +209,9 @@ def explore(sheet: Sheet) -> Sheet:
         return said
     if inquiry.run is not None:
         place = Place("model", inquiry.run, len(inquiry.run))
-        with opened.steppers.at(inquiry.run) as stepper:
+        with steppers.at(inquiry.run) as stepper:
             said["diagram"] = diagram_of(stepper.path(), place) if inquiry.run else ""
-    with opened.steppers.at(()) as stepper:
+    with steppers.at(()) as stepper:
         graph = graph_of(stepper, beginning, DRAWN_STATES, "")
     said["graph"] = rendered("place/states.html.j2", find="", error="", **graph)
     return said
