@@ -25,13 +25,12 @@ from rebecsim.live import Alternative, Stepper
 from rebecsim.simulation import Event
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.rendering import LONGEST_ERROR, rendered
+from rebecsim.web.rendering import rendered, shown_error
 from rebecsim.web.steppers import ModelSteppers, go_on
 from rebecsim.web.tiles import tiles_of
 from rebecsim.web.verdict_worker import answered
 from rebecsim.web.verdicts import Inquiry, note, request_of
 from rebecsim.web.views import diagram_of, graph_of, problem_on, problems_shown, shown_lines, viewed
-from rebecsim.wording import clipped
 
 LIMITS = {"states": 200_000, "seconds": 60}
 """Where an exploration stops; 200,000 states take some 300 MB of the 2 GB that a page may have."""
@@ -57,7 +56,7 @@ def page() -> dict[str, Any]:
         {
             "name": each.listed.name,
             "title": "A new model" if each.listed is begun else each.title,
-            "question": each.question,
+            "question": "Write your own." if each.listed is begun else each.question,
             "text": each.listed.text,
         }
         for each in tiles
@@ -202,6 +201,7 @@ def step(sheet: Sheet) -> Sheet:
 def explore(sheet: Sheet) -> Sheet:
     """Try all orders: the verdict, a run that shows it, and the states nearest to the first."""
     opened, inquiry = _opened(sheet), Inquiry(sheet["never"].strip(), state="done")
+    steppers = opened.steppers  # whose errors keep their lines, as no verdict does
     note(inquiry, answered(request_of(opened.listed, inquiry, **LIMITS)))
     beginning = Place("model", (), 0)
     said = {"verdict": _rendered_verdict(inquiry, beginning, opened), "diagram": "", "graph": ""}
@@ -209,9 +209,9 @@ def explore(sheet: Sheet) -> Sheet:
         return said
     if inquiry.run is not None:
         place = Place("model", inquiry.run, len(inquiry.run))
-        with opened.steppers.at(inquiry.run) as stepper:
+        with steppers.at(inquiry.run) as stepper:
             said["diagram"] = diagram_of(stepper.path(), place) if inquiry.run else ""
-    with opened.steppers.at(()) as stepper:
+    with steppers.at(()) as stepper:
         graph = graph_of(stepper, beginning, DRAWN_STATES, "")
     said["graph"] = rendered("place/states.html.j2", find="", error="", **graph)
     return said
@@ -241,7 +241,7 @@ def answer(question: str) -> str:
         where = "This is in a constructor, so no run of the model begins."
         found = {"error": f"{violation.verdict}: {violation}. {where}"}
     except UserError as error:
-        found = {"error": clipped(str(error), LONGEST_ERROR)}
+        found = {"error": shown_error(error)}
     except MemoryError:
         found = {"error": "This takes more memory than a page may have. Try a smaller model."}
     except RecursionError:

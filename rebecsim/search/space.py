@@ -15,6 +15,7 @@ from typing import Any, Literal, NotRequired, Protocol, TypedDict
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.metrics import Metric, Weights
@@ -23,8 +24,9 @@ from rebecsim.studies.parts import row_groups
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
 from rebecsim.studies.results import Results
+from rebecsim.studies.scenario import swept_key
 from rebecsim.studies.study import PlannedCell
-from rebecsim.studies.sweeps import read_sweep, shown_value
+from rebecsim.studies.sweeps import SweepError, read_sweep, shown_value
 from rebecsim.wording import suggestion
 
 Numbers = NDArray[np.float64]
@@ -77,7 +79,7 @@ def restricted(
         sweep, and the names of all parameters as candidates have them.
 
     Raises:
-        ArgumentError: for a policy that there is not, or policies that cannot be named.
+        ArgumentError: for a key or policy that there is not, or policies that cannot be named.
     """
     changed, swept, names = dict(values), dict[str, Sequence[Any]](), list[str]()
     scenario, one = plan.scenario, plan.study.compared.one
@@ -103,9 +105,24 @@ def restricted(
             names.append(coordinate)
             changed[lists[0]] = list(given)
         else:
+            _require_key(plan, name, one, coordinates)
             names.append(name)
             swept[name] = given
     return changed, swept, names
+
+
+def _require_key(plan: Plan, name: str, one: str, coordinates: Sequence[str]) -> None:
+    """Raise ArgumentError, with what may have been meant, for a key that cannot be swept."""
+    keys = (key for each in coordinates for key in (each, f"{each}s"))
+    listed = [key for key in keys if _lists_values(_at(plan.scenario, key))]
+    try:
+        swept_key(plan.scenario, name, [one, *listed])
+    except SweepError as error:
+        raise ArgumentError("over", f"{error.key}: {error.reason}") from error
+
+
+def _lists_values(given: Any) -> bool:
+    return isinstance(given, tuple) and not any(isinstance(each, BaseModel) for each in given)
 
 
 def _at(scenario: Any, key: str) -> Any:

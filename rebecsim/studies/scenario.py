@@ -255,16 +255,20 @@ def swept_settings(scenario: Some) -> tuple[Setting, ...]:
 
 def find_swept(scenario: StudyScenario) -> dict[str, Key]:
     """Find the keys that are swept. Raises SweepError."""
-    fixed = _FIXED | scenario.fixed
-    return {name: find_key(scenario, name, fixed) for name in scenario.swept}
+    return {name: swept_key(scenario, name) for name in scenario.swept}
+
+
+def swept_key(scenario: StudyScenario, name: str, other: Sequence[str] = ()) -> Key:
+    """Find a key that can be swept. Raises SweepError, which may suggest `other` names, too."""
+    return find_key(scenario, name, _FIXED | scenario.fixed, other)
 
 
 def sweep_errors(scenario: StudyScenario) -> Iterator[SweepError]:
     """Say what is wrong with a sweep: its keys, or else the values that they cannot have."""
-    fixed, paths = _FIXED | scenario.fixed, {}
+    paths: dict[str, FieldPath] = {}
     for name in scenario.swept:
         try:
-            paths[name] = find_key(scenario, name, fixed).path
+            paths[name] = swept_key(scenario, name).path
         except SweepError as error:
             yield error
     if not paths or len(paths) < len(scenario.swept):

@@ -248,10 +248,12 @@ class Key:
     schema: Any
 
 
-def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
+def find_key(
+    scenario: BaseModel, key: str, fixed: frozenset[str], other: Sequence[str] = ()
+) -> Key:
     """Find a key that can be swept; those that `fixed` names cannot, nor what they list.
 
-    Raises SweepError, which names keys that may have been meant.
+    Raises SweepError, which names keys that may have been meant, or `other` names.
     """
     steps = _steps(key)
     if not steps:
@@ -261,7 +263,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
     for place, step in enumerate(steps):
         if isinstance(at, BaseModel):
             if not isinstance(step, str) or step not in type(at).model_fields:
-                raise SweepError(key, _unknown(scenario, key, steps[:place], at, fixed))
+                raise SweepError(key, _unknown(scenario, key, steps[:place], at, fixed, other))
             field = type(at).model_fields[step]
             at = getattr(at, step)
         elif isinstance(at, Mapping):
@@ -318,17 +320,22 @@ def _no_table(path: FieldPath, value: object) -> str:
 
 
 def _unknown(
-    scenario: BaseModel, key: str, before: FieldPath, table: BaseModel, fixed: frozenset[str]
+    scenario: BaseModel,
+    key: str,
+    before: FieldPath,
+    table: BaseModel,
+    fixed: frozenset[str],
+    other: Sequence[str],
 ) -> str:
     """Say which key may have been meant: of the same name elsewhere, or of a like name."""
-    known = [name for name in known_keys(scenario) if name not in fixed]
+    known = [*other, *(name for name in known_keys(scenario) if name not in fixed)]
     last = key.rpartition(".")[2]
     same = [name for name in known if name.rpartition(".")[2] == last]
     close = same[0] if len(same) == 1 else closest_name(key, known)
     if close is not None:
         return f"there is no such key in this scenario; did you mean {close}?"
     beside = [_written((*before, name)) for name in type(table).model_fields]
-    beside = [name for name in beside if name not in fixed]
+    beside = [*(other if not before else ()), *(name for name in beside if name not in fixed)]
     otherwise = f"known are {', '.join(beside[:_MOST_KNOWN])}" + (
         ", ..." if len(beside) > _MOST_KNOWN else ""
     )
