@@ -241,6 +241,11 @@ class FailuresTable(Table):
         """Whether any node fails."""
         return bool(self.outages) or self.mean_time_between is not None
 
+    def misfit(self, nodes: int) -> str:
+        """Say which outage is of none of so many nodes; empty if there is no such outage."""
+        wrong = next((each.node for each in self.outages if each.node >= nodes), None)
+        return "" if wrong is None else f"there is no node {wrong}; nodes are 0 to {nodes - 1}"
+
 
 class Speculation(Table, Constant):
     """Second attempts of slow tasks; the first to end counts, the other is killed."""
