@@ -243,8 +243,11 @@ class FailuresTable(Table):
 
     def misfit(self, nodes: int) -> str:
         """Say which outage is of none of so many nodes; empty if there is no such outage."""
-        wrong = next((each.node for each in self.outages if each.node >= nodes), None)
-        return "" if wrong is None else f"there is no node {wrong}; nodes are 0 to {nodes - 1}"
+        wrong = (n for n, outage in enumerate(self.outages) if outage.node >= nodes)
+        if (place := next(wrong, None)) is None:
+            return ""
+        key, node = f"failures.outages[{place}]", self.outages[place].node
+        return f"{key}: there is no node {node}; nodes are 0 to {nodes - 1}"
 
 
 class Speculation(Table, Constant):

@@ -26,7 +26,7 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     if configuration.sampling < 0:
         raise UserError(f"sampling: should be at least 0, not {configuration.sampling}")
     if problem := configuration.failures.misfit(configuration.cluster.nodes):
-        raise UserError(f"failures.outages: {problem}")
+        raise UserError(problem)
     for change in configuration.changes:
         if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
