@@ -409,7 +409,7 @@ def rebecsim(
     """
 
 
-_ALLOCATIONS = 200_000
+_ALLOCATIONS = 50_000
 
 
 def main() -> None:

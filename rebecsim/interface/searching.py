@@ -57,7 +57,7 @@ class Tuned(Comparison):
 
     @property
     def tied(self) -> list[dict[str, Any]]:
-        """The values of those among them that were the same as the best in every run."""
+        """The values of those among them that were the same as the best in every common run."""
         return [dict(each.values) for each in self.choice.tied]
 
     @property
@@ -257,8 +257,10 @@ def searched(
     if what == "tune":
         most = most_runs(space_of(plan, question), budget)
         scenario = scenario.replace(replications=most)
-    else:
-        full_space(plan, question)
+    elif full_space(plan, question).is_random and scenario.replications == 1:
+        raise ArgumentError(
+            "replications", "one run of each cell does not show what is chance; give 2 or more"
+        )
     if what == "morris":
         question["cells"] = cells_of_trajectories(plan, question)
     return replace(loaded, scenario=scenario, search=question)

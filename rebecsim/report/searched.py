@@ -98,7 +98,7 @@ def choice_lines(choice: Choice) -> Answered:
     lines = [f"{how.capitalize()} {_in_a_sentence(metric)}: {value}{unit}."]
     alike, total = choice.not_told_apart, len(choice.standings)
     if choice.tied:
-        lines.append(f"The same in every run: {_named(choice.tied)}. Choose by another measure.")
+        lines.append(_tie(choice))
     if not choice.space.is_random:
         lines.append("Nothing in these runs is random, so the figures are exact for this input.")
     elif not alike:
@@ -115,6 +115,17 @@ def choice_lines(choice: Choice) -> Answered:
         lines.append(f"Not told apart from it: {_named(others)}.")
     lines.append(f"{choice.used:,} of {choice.question['budget']:,} runs were made.")
     return Answered(about, tuple(lines))
+
+
+def _tie(choice: Choice) -> str:
+    """Say in which runs others were the same as the best; those dropped early had fewer runs."""
+    most, fewest = choice.standings[0].runs, min(e.runs for e in choice.standings if e.is_tied)
+    if fewest == most:
+        return f"The same in every run: {_named(choice.tied)}. Choose by another measure."
+    return (
+        f"The same in the first {fewest:,} runs: {_named(choice.tied)}. Choose by another measure, "
+        "or search again with a larger budget."
+    )
 
 
 def _named(candidates: Sequence[Candidate]) -> str:
@@ -277,6 +288,16 @@ def _parameters_note(space: Space) -> str:
     )
 
 
+def _ranges_note(found: Sensitivity | Screening, sample: str) -> str:
+    ranges = f"Ranges are {level_text(found.level)} intervals, each for itself."
+    if found.runs == 1:
+        return f"{ranges} They cover chance in {sample}; each cell was run once."
+    return (
+        f"{ranges} They cover chance in the runs (a jackknife over {found.runs:,} runs of each "
+        f"cell) and in {sample}."
+    )
+
+
 def _sensitivity_section(found: Sensitivity) -> Section:
     metric = found.metric
     sentences = tuple(effect_sentence(each, metric) for each in found.effects)
@@ -286,8 +307,7 @@ def _sensitivity_section(found: Sensitivity) -> Section:
     level = level_text(found.level)
     notes = (
         _parameters_note(found.space),
-        f"Ranges are {level} intervals, each for itself. They cover chance in the runs (a "
-        f"jackknife over {found.runs:,} runs of each cell) and in SALib's sample (a bootstrap).",
+        _ranges_note(found, "SALib's sample (a bootstrap)"),
         "Alone: Sobol's first-order index. In all: the total index, which adds what the parameter "
         "does together with others.",
         *_pooled_note(found.space),
@@ -395,9 +415,8 @@ def _screening_section(found: Screening) -> Section:
     answer = Answered(f"What matters for {_in_a_sentence(metric)}", screening_lines(found))
     notes = (
         _parameters_note(found.space),
-        f"Ranges are {level} intervals, each for itself. They cover chance in the runs (a "
-        f"jackknife over {found.runs:,} runs of each cell) and in the trajectories (another "
-        "jackknife). Where they overlap, the order may be chance.",
+        f"{_ranges_note(found, 'the trajectories (a jackknife)')} Where they overlap, the order "
+        "may be chance.",
         "Mean change: Morris's mu*, how much the figure changes on average when the parameter "
         "alone goes to another value, at least half of its levels away. Spread: sigma, the "
         "standard deviation of these changes with their signs. A spread as large as the mean says "

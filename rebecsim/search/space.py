@@ -85,17 +85,18 @@ def restricted(
     scenario, one = plan.scenario, plan.study.compared.one
     coordinates = plan.cells[0].cell.condition.names
     for name, given in over.items():
+        listed = [*given] if isinstance(given, list | tuple | range) else [given]
         if name in (one, "policy"):
             names.append(one)
             key, entries = _list_of_policies(plan, name)
             raw = values.get(key)
             are_tables = isinstance(raw, list) and any(isinstance(each, dict) for each in raw)
-            for each in given:
+            for each in listed:
                 if str(each) not in entries:
                     hint = suggestion(str(each), entries, f"there are {', '.join(entries)}")
                     raise ArgumentError("over", f"{name}: there is no {each!r}; {hint}")
-            wanted = [entries.index(str(each)) for each in given]
-            changed[key] = [raw[place] for place in wanted] if are_tables and raw else list(given)
+            wanted = [entries.index(str(each)) for each in listed]
+            changed[key] = [raw[place] for place in wanted] if are_tables and raw else listed
             continue
         lists = [key for key in (name, f"{name}s") if isinstance(_at(scenario, key), tuple)]
         coordinate = next(
@@ -103,7 +104,7 @@ def restricted(
         )
         if lists and coordinate:
             names.append(coordinate)
-            changed[lists[0]] = list(given)
+            changed[lists[0]] = listed
         else:
             _require_key(plan, name, one, coordinates)
             names.append(name)

@@ -171,7 +171,7 @@ class Choice:
 
     @property
     def tied(self) -> tuple[Candidate, ...]:
-        """Those of them that were the same as the best in every run: nothing is better of these."""
+        """Those of them that were the same as the best in every run that both have."""
         return tuple(each.candidate for each in self.standings if each.is_tied)
 
     @property

@@ -141,7 +141,10 @@ def read_sweep(
             raise UserError(
                 f"{option} {text}: {name.strip()} was given before; list all its values"
             )
-        found[name.strip()] = _read_values(values)
+        try:
+            found[name.strip()] = _read_values(values)
+        except PydanticCustomError as error:
+            raise UserError(f"{option} {text}: {error.message()}") from error
         for value in found[name.strip()] if numbers_only else ():
             if not isinstance(value, int | float):
                 raise UserError(f"{option} {text}: {value!r} is not a number, true or false")
@@ -164,10 +167,7 @@ def _counted(text: str) -> list[Any]:
     if found is None:
         return [_word(text)]
     ends = [_word(each) for each in found.groups("1")]
-    try:
-        return list(_range(text, dict(zip(("from", "to", "step"), ends, strict=True))))
-    except PydanticCustomError as error:
-        raise UserError(f"{text}: {error.message()}") from error
+    return list(_range(text, dict(zip(("from", "to", "step"), ends, strict=True))))
 
 
 def _word(text: str) -> Any:

@@ -184,12 +184,22 @@ def test_nothing_matters_where_all_is_the_same() -> None:
     assert "the same in all cells" in str(found)
 
 
+@pytest.mark.parametrize("method", ["sobol", "morris"])
+def test_cells_without_chance_are_run_once(method: Any) -> None:
+    over = {"load_factor": [1.0, 1.5]}
+    found = rs.sensitivity("changed_queues", method=method, over=over, progress=False)
+    assert found.sensitivity.runs == 1
+    assert "was run once" in str(found)
+    assert "jackknife over" not in str(found)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         ({"measure": "x"}, "there is no measure"),
         ({"over": {"policy": ["EDF"], "queue_size": [4]}}, "over: there is one candidate only"),
         ({"method": "fast"}, "method: there is no 'fast'"),
+        ({"replications": 1}, "replications: one run of each cell does not show what is chance"),
     ],
 )
 def test_mistakes_are_named(asked: dict[str, Any], message: str) -> None:

@@ -110,8 +110,11 @@ def test_a_tie_is_said() -> None:
     found = rs.tune({**SMALL, "app_masters": [6]}, budget=200, progress=False)
     assert len(found.tied) == 3
     assert "Best of 4: EDF, queue_size=4, tied with 3" in str(found)
-    assert "The same in every run: " in str(found)
+    fewest = min(each.runs for each in found.choice.standings)
+    assert f"The same in the first {fewest} runs: " in str(found)
     assert "Not told apart" not in str(found)
+    two = rs.tune({**SMALL, "policies": ["EDF"], "app_masters": [6]}, budget=20, progress=False)
+    assert "The same in every run: queue_size=12. Choose" in str(two)
 
 
 # --- published tables ----------------------------------------------------------------------------
@@ -240,6 +243,8 @@ def test_over_chooses_policies_lists_and_keys() -> None:
         "epsilon": (1.0, 2.0),
     }
     assert found.choice.space.pooled == ()
+    one = rs.tune(SMALL, over={"policy": "EDF", "app_masters": 2}, budget=12, progress=False)
+    assert list(one.choice.space.levels) == ["queue_size"]
 
 
 def test_what_is_not_searched_is_averaged() -> None:
@@ -260,6 +265,7 @@ def test_what_is_not_searched_is_averaged() -> None:
         ({"over": {"queue_sze": [1, 2]}}, "over: queue_sze: .* did you mean queue_size"),
         ({"over": {"zzz": [1, 2]}}, "over: zzz: .* known are policy, app_masters, eviction"),
         ({"over": {"app_masters": [0, 1]}}, r"over: app_masters\[0\]: must be at least 1"),
+        ({"over": {"app_masters": "2"}}, r"over: app_masters\[0\]: must be a whole number"),
         ({"budget": 5}, "need at least 16 runs"),
         ({"over": {"policy": ["EDF"], "queue_size": [4]}}, "one candidate only"),
     ],

@@ -352,6 +352,8 @@ def test_values_of_the_command_line_are_numbers_words_and_lists() -> None:
     for wrong in ("a", "a=", "=1"):
         with pytest.raises(UserError, match="write it as NAME=VALUE"):
             read_sweep([wrong])
+    with pytest.raises(UserError, match=r"^--sweep a=3\.\.1: a range needs `from` up to `to`"):
+        read_sweep(["a=3..1"])
     with pytest.raises(UserError, match="was given before"):
         read_sweep(["a=1", "a=2"])
 

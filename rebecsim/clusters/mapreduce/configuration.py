@@ -241,6 +241,14 @@ class FailuresTable(Table):
         """Whether any node fails."""
         return bool(self.outages) or self.mean_time_between is not None
 
+    def misfit(self, nodes: int) -> str:
+        """Say which outage is of none of so many nodes; empty if there is no such outage."""
+        wrong = (n for n, outage in enumerate(self.outages) if outage.node >= nodes)
+        if (place := next(wrong, None)) is None:
+            return ""
+        key, node = f"failures.outages[{place}]", self.outages[place].node
+        return f"{key}: there is no node {node}; nodes are 0 to {nodes - 1}"
+
 
 class Speculation(Table, Constant):
     """Second attempts of slow tasks; the first to end counts, the other is killed."""

@@ -22,9 +22,11 @@ class StuckJobsError(UserError):
 
 
 def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfiguration) -> None:
-    """Raise UserError for jobs that cannot run on a cluster, and conditions on no job's queue."""
+    """Raise UserError for jobs that cannot run, outages of no node, and conditions on no queue."""
     if configuration.sampling < 0:
         raise UserError(f"sampling: should be at least 0, not {configuration.sampling}")
+    if problem := configuration.failures.misfit(configuration.cluster.nodes):
+        raise UserError(problem)
     for change in configuration.changes:
         if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")

@@ -164,11 +164,8 @@ class MapReduceScenario(StudyScenario):
             raise ValueError(f"there are two variants {name!r}; rename one of them")
         if self.baseline is not None and self.baseline not in names:
             raise ValueError(f"baseline = {self.baseline!r} should be one of {', '.join(names)}")
-        for outage in self.failures.outages:
-            if outage.node >= self.cluster.nodes:
-                raise ValueError(
-                    f"there is no node {outage.node}; nodes are 0 to {self.cluster.nodes - 1}"
-                )
+        if problem := self.failures.misfit(self.cluster.nodes):
+            raise ValueError(problem)
         if (runs := len(names) * self.replications) > MAX_RUNS:
             raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed")
         return self

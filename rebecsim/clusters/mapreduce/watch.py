@@ -90,7 +90,7 @@ def stuck(state: JobTrackerState) -> StuckJobsError:
         attempt = state.starving[0]
         why = (
             f"all replicas of a split of {attempt.run.job.name} are on nodes that have failed "
-            "for good; let failures.outages end, or raise files.replication"
+            "for good; let failures.outages end, or raise cluster.replication"
         )
     elif not any(node.works for node in state.nodes):
         why = "all nodes have failed for good; let failures.outages end"

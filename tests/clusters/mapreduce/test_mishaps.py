@@ -154,7 +154,8 @@ def test_a_split_without_replicas_for_ever_is_an_error() -> None:
     configuration = replace(cluster(expiry=1), failures=failures)
     configuration = with_keys(configuration, replication=1)
     with pytest.raises(
-        StuckJobsError, match=r"all replicas of a split of job_\d .* failures\.outages"
+        StuckJobsError,
+        match=r"all replicas of a split of job_\d .* failures\.outages .* cluster\.replication",
     ):
         run(configuration)
 

@@ -78,7 +78,7 @@ def test_figures_are_shown_where_they_say_something(load):
         (GOOD + "[variation]\njitter = -1.0\n", "must be at least 0"),
         (
             GOOD + "[[failures.outages]]\nnode = 30\nstart = 5\n",
-            "there is no node 30; nodes are 0 to 29",
+            "failures.outages[0]: there is no node 30; nodes are 0 to 29",
         ),
         (GOOD + "[[failures.outages]]\nnode = 3\nstart = 5\nend = 5\n", "should be after start"),
         (GOOD.replace("maps = 3", "maps = 3\ninput = 4"), "give either input = MiB or maps"),

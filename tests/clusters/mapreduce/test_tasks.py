@@ -43,6 +43,7 @@ from tests.clusters.mapreduce.simple import (
     ROUND,
     FirstComeFirstServed,
     cluster,
+    failing,
     job,
     with_keys,
 )
@@ -204,6 +205,12 @@ def test_the_nearest_replica_is_read(
 def test_a_period_of_samples_is_not_negative() -> None:
     with pytest.raises(UserError, match="sampling: should be at least 0"):
         run_mapreduce([job(1, 1)], replace(cluster(), sampling=-1), FirstComeFirstServed, 1)
+
+
+def test_a_node_that_fails_is_one_of_the_cluster() -> None:
+    few = replace(cluster(nodes=4), failures=failing((4, 1.0, None)))
+    with pytest.raises(UserError, match=r"failures\.outages\[0\]: there is no node 4; nodes are"):
+        run_mapreduce([job(1, 1)], few, FirstComeFirstServed, 1)
 
 
 @pytest.mark.parametrize(
