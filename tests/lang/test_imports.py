@@ -150,6 +150,21 @@ def test_messages_name_the_other_file(office: Path) -> None:
         check_file(office)
 
 
+def test_only_imports_are_read(office: Path) -> None:
+    (office.parent / "odd.rebeca").write_bytes(b"\xff")
+    before = '// import "odd.rebeca";\n/* import "odd.rebeca"; */\n'
+    office.write_text(before + OFFICE + before)
+    text = read_model(office)
+    assert "./odd.rebeca" not in text
+    assert check_source(text).classes["Desk"].queue_size == 5
+
+
+@pytest.mark.parametrize("part", ["// ", "/**/", "/*", " "])
+def test_a_text_of_many_comments_is_read_at_once(part: str) -> None:
+    text = f"import {part * 10_000}\nx"
+    assert bundled(text) == text
+
+
 def test_texts_from_elsewhere_read_no_files(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(office.parent)
     for path in ("parts/desk.rebeca", "../office.rebeca", "lib/../../setup.rebeca", "lib/x.rebeca"):

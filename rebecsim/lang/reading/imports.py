@@ -9,6 +9,7 @@ numbers. A file of the same name is looked for there first. Otherwise only the f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from posixpath import dirname, normpath
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _PACKAGED = "lib/"
-_IMPORT = re.compile(r'\bimport\b(?:\s|/\*.*?\*/|//[^\n]*)*"([^"\n]*)"', re.S)
+_GAP = r"(?:\s|/\*.*?\*/|//[^\n]*)*+"
+_IMPORT = re.compile(rf'{_GAP}import{_GAP}"([^"\n]*)"{_GAP};', re.S)
 _BEHIND = re.compile(r"^// imported from (.+):\n((?://\|.*(?:\n|\Z))+)", re.M)
 
 
@@ -66,8 +68,8 @@ def _imported(text: str, known: dict[str, str], path: str | Path | None) -> dict
     added: dict[str, str] = {}
     while pending:
         one, folder = pending.pop()
-        for found in _IMPORT.finditer(one):
-            key = _key(found[1], folder)
+        for found in _import_paths(one):
+            key = _key(found, folder)
             if key is None or key in added:
                 continue
             behind = known.get(key)
@@ -76,6 +78,14 @@ def _imported(text: str, known: dict[str, str], path: str | Path | None) -> dict
                 added[key] = behind
                 pending.append((behind, dirname(key)))
     return added
+
+
+def _import_paths(text: str) -> Iterator[str]:
+    """What a text imports, as far as it can be read: imports stand before all else."""
+    place = 0
+    while found := _IMPORT.match(text, place):
+        yield found[1]
+        place = found.end()
 
 
 def _texts_behind(text: str) -> dict[str, str]:
