@@ -19,7 +19,7 @@ import numpy as np
 
 from rebecsim.wording import suggestion
 from rebecsim.workloads.cleaning import CleaningRules, columns_of, workload_of_columns
-from rebecsim.workloads.files import WorkloadError, text_lines
+from rebecsim.workloads.files import LARGEST, WorkloadError, text_lines
 from rebecsim.workloads.workload import UNKNOWN, Workload
 
 Read = TypeVar("Read")
@@ -40,6 +40,7 @@ _DURATION = re.compile(
     r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(?:\.\d*)?", re.ASCII
 )
 _MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)", re.ASCII)
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
 NOT_SET = frozenset({"", "unknown", "none", "(null)", "n/a"})
 
 
@@ -74,14 +75,15 @@ def moment(text: str) -> int | None:
             return None
         raise ValueError("a time as 2026-01-31T08:00:00 is expected; unset SLURM_TIME_FORMAT")
     year, month, day, *clock = (int(each) for each in found.groups())
-    if not (1 <= month <= 12 and 1 <= day <= 31 and clock[0] < 24 and max(clock) < 61):
+    known = year and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+    if not (known and clock[0] < 24 and max(clock) < 61):
         raise ValueError("there is no such day or hour")
     return calendar.timegm((year, month, day, *clock))
 
 
 def megabytes(text: str) -> int:
     """Read an amount of memory, MB; without a unit it is in MB. Raises ValueError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtp]?)b?", text.strip().lower(), re.ASCII)
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)([kmgtp]?)b?", text.strip().lower(), re.ASCII)
     if found is None:
         raise ValueError("memory is expected, in MB or as 4G")
     return int(float(found[1]) * _UNITS[found[2] or "m"] / _UNITS["m"])
@@ -176,7 +178,7 @@ class SacctRow(NamedTuple):
         """Give the number of the job. Raises WorkloadError, as all that follow."""
         column = "JobIDRaw" if "jobidraw" in self.cells else "JobID"
         text = self.cells[column.lower()]
-        if not text.isdecimal():
+        if not _COUNT.fullmatch(text):
             hint = "add the column JobIDRaw" if column == "JobID" else "a number is expected"
             raise self.wrong(column, hint)
         return int(text)
@@ -229,7 +231,7 @@ class SacctRow(NamedTuple):
     def whole(self, *columns: str) -> int:
         """Give a count: the first of some columns that is above 0, or else 0."""
         texts = (self.cells.get(each.lower(), "") for each in columns)
-        return next((int(each) for each in texts if each.isdecimal() and int(each)), 0)
+        return next((int(each) for each in texts if _COUNT.fullmatch(each) and int(each)), 0)
 
     def old_memory(self) -> tuple[str, int] | None:
         """Give the memory as older logs have it, `4Gn` of a node or `4Gc` of a CPU: n or c, MB."""
@@ -311,7 +313,7 @@ def _record(row: SacctRow, submitted: dict[int, int]) -> dict[str, Any]:
     size = max(requested, allocated if requested < 1 else 0, 1)
     unit, memory = row.old_memory() or ("", asked.get("mem", 0))
     memory *= {"c": size, "n": nodes, "": 1}[unit]
-    return {
+    found = {
         "job": number,
         "submit": submit,
         "wait": UNKNOWN if start is None else start - submit,
@@ -326,6 +328,11 @@ def _record(row: SacctRow, submitted: dict[int, int]) -> dict[str, Any]:
         "queue": cells["partition"],
         "executable": cells.get("jobname", ""),
     }
+    for name, value in found.items():
+        if isinstance(value, int) and value > LARGEST:
+            problem = f"{name.replace('_', ' ')} is too large: {value:,}"
+            raise WorkloadError.at(row.path, row.line, f"{problem:.60}")
+    return found
 
 
 def _require_columns(path: Path, line: int, header: list[str]) -> None:
