@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PACKAGED = "lib/"
 _GAP = r"(?:\s|/\*.*?\*/|//[^\n]*)*+"
 _IMPORT = re.compile(rf'{_GAP}import{_GAP}"([^"\n]*)"{_GAP};', re.S)
-_BEHIND = re.compile(r"^// imported from (.+):\n((?://\|.*(?:\n|\Z))+)", re.M)
+_BEHIND = re.compile(r"^// imported from (.+):\r?\n((?://\|.*(?:\n|\Z))+)", re.M)
 
 
 def read_model(path: str | Path) -> str:
@@ -180,7 +180,7 @@ class _Reader:
 
     def read(self, tree: syntax.Model, path: tuple[str, ...]) -> None:
         """Read what a file imports; `path` are the files that import it, and itself."""
-        from rebecsim.lang.reading.parser import parse_library
+        from rebecsim.lang.reading.parser import MAX_NESTING, parse_library
 
         for node in tree.imports:
             key = _key(node.path, dirname(path[-1]))
@@ -190,6 +190,8 @@ class _Reader:
                 names = [self._name(each) for each in (*path[path.index(key) :], key)]
                 shown = " imports ".join(names)
                 self._refuse(diagnose("import-cycle", node.span, path=shown))
+            elif len(path) > MAX_NESTING:
+                self._refuse(diagnose("too-deep", node.span))
             elif key not in self.seen:
                 self.seen.add(key)
                 name, text = self._name(key), self._text(node, key)
@@ -208,7 +210,10 @@ class _Reader:
         text = self.behind.get(key)
         text = _stored(key, None) if text is None else text
         if text is None:
-            hint = suggestion(key, _packaged()) if key.startswith(_PACKAGED) else None
+            known = _packaged()
+            meant = _PACKAGED + PurePath(key).name
+            near = key if key.startswith(_PACKAGED) else meant if meant in known else ""
+            hint = suggestion(near, known) if near else None
             self._refuse(diagnose("import-unknown", node.span, hint, path=node.path))
         return text
 
