@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import combinations_with_replacement
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,6 +28,10 @@ SACCT = "write the log by sacct -a -X -D -P -o ALL"
 """What to do about a log that lacks something."""
 _FREE = ("constraints", "submitline", "jobname", "comment", "workdir", "admincomment", "licenses")
 """Columns whose text may have the `|` that separates columns."""
+_RELATED = ("constraints", "submitline")
+_Texts = tuple[tuple[str, str], ...]
+_MOST_BARS = 60
+"""The most `|` in the texts of a row."""
 _PROGRAMS = {"salloc", "sbatch", "srun", "scrun", "sattach"}
 _STATUS = {"COMPLETED": 1, "CANCELLED": 5, "PENDING": UNKNOWN, "RUNNING": UNKNOWN}
 
@@ -347,40 +349,68 @@ def _require_columns(path: Path, line: int, header: list[str]) -> None:
 
 
 def _joined(cells: list[str], header: list[str]) -> list[str]:
-    """Put cells together whose text has a `|` of its own; empty: it cannot be done."""
-    likely: list[str] = []
-    free = [place for place, name in enumerate(header) if name in _FREE]
-    for places in combinations_with_replacement(free, max(len(cells) - len(header), 0)):
-        more = Counter(places)
-        made, begin = [], 0
-        for place in range(len(header)):
-            end = begin + 1 + more[place]
-            made.append("|".join(cells[begin:end]))
-            begin = end
-        found = dict(zip(header, made, strict=False))
-        if begin == len(cells) and _is_likely(found):
-            if _is_explained(found):
-                return made
-            likely = likely or made
-    return likely
+    """Put cells together whose text has a `|` of its own; empty: it cannot be done.
+
+    Earlier columns get as many `|` as they can, so that the features of the job stand in its
+    command line, if that can be.
+    """
+    bars = len(cells) - len(header)
+    if not 0 < bars <= _MOST_BARS:
+        return []
+    places = [place for place, name in enumerate(header) if name in _FREE]
+    ends = [*places[1:], len(header)]
+
+    @cache
+    def rest(index: int, used: int, texts: _Texts | None) -> list[str] | None:
+        """Give the columns from a free one on, before which are so many `|`; None: there are none.
+
+        `texts` are those that features and command line have before; None: they do not matter.
+        """
+        if index == len(places):
+            return [] if used == bars and (texts is None or _is_explained(texts)) else None
+        place, end = places[index], ends[index]
+        for own in range(bars - used, -1, -1):
+            begin = place + used
+            text = "|".join(cells[begin : begin + own + 1])
+            made = [text, *cells[begin + own + 1 : end + used + own]]
+            if not all(map(_is_likely, header[place:end], made)):
+                continue
+            known = texts
+            if texts is not None and header[place] in _RELATED:
+                known = (*texts, (header[place], text))
+                if len(known) == len(_RELATED):
+                    if not _is_explained(known):
+                        continue
+                    known = None
+            below = rest(index + 1, used + own, known)
+            if below is not None:
+                return made + below
+        return None
+
+    first = cells[: places[0]] if places else []
+    if not places or not all(map(_is_likely, header, first)):
+        return []
+    found = rest(0, 0, ())
+    found = rest(0, 0, None) if found is None else found
+    return [] if found is None else first + found
 
 
-def _is_explained(cells: dict[str, str]) -> bool:
+def _is_explained(texts: _Texts) -> bool:
     """Whether the features of a job stand as a word in its command line."""
-    word = re.escape(cells.get("constraints", ""))
-    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", cells.get("submitline", "")))
+    given = dict(texts)
+    word = re.escape(given.get("constraints", ""))
+    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", given.get("submitline", "")))
 
 
-def _is_likely(cells: dict[str, str]) -> bool:
-    line = cells.get("submitline", "")
-    if line.strip() and PurePath(line.split(maxsplit=1)[0]).name not in _PROGRAMS:
-        return False
-    if " " in cells.get("constraints", ""):
-        return False
-    try:
-        moment(cells["submit"])
-        moment(cells["start"])
-        moment(cells["end"])
-    except ValueError:
-        return False
-    return cells["state"].partition(" ")[0].replace("_", "").isupper()
+def _is_likely(column: str, text: str) -> bool:
+    """Whether a cell may be of a column."""
+    match column:
+        case "submitline":
+            return not text.strip() or PurePath(text.split(maxsplit=1)[0]).name in _PROGRAMS
+        case "constraints":
+            return " " not in text
+        case "submit" | "start" | "end":
+            return text.strip().lower() in NOT_SET or bool(_MOMENT.fullmatch(text))
+        case "state":
+            return text.partition(" ")[0].replace("_", "").isupper()
+    return True

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from rebecsim.workloads import WorkloadError, read_log, read_sacct, read_schedule
 from rebecsim.workloads.logs import names_of
+from rebecsim.workloads.sacct import sacct_rows
 from tests.conftest import Run
 
 HEADER = (
@@ -108,6 +109,16 @@ def test_what_is_wrong_has_a_place(tmp_path: Path, old: str, new: str, expected:
     with pytest.raises(WorkloadError) as caught:
         read_log(written(tmp_path, LOG.replace(old, new)))
     assert expected in str(caught.value)
+
+
+def test_texts_may_have_the_sign_that_separates_columns(tmp_path: Path) -> None:
+    header = "AdminComment|Comment|Constraints|Licenses|SubmitLine|WorkDir|" + HEADER
+    row = "||gpu||sbatch -C gpu --wrap a{bars}|/home|" + LOG.splitlines()[-1]
+    rows = list(sacct_rows(written(tmp_path, f"{header}\n{row.format(bars='| b' * 60)}")))
+    assert [each.cells["constraints"] for each in rows] == ["gpu"]
+    assert rows[0].cells["submitline"].count("|") == 60
+    with pytest.raises(WorkloadError, match=r"sacct\.txt:2: 82 columns, but the header has 21"):
+        list(sacct_rows(written(tmp_path, f"{header}\n{row.format(bars='|' * 61)}")))
 
 
 def test_a_log_of_no_job_is_refused(tmp_path: Path) -> None:
