@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
+from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError, check_file, check_source, format_source, print_model
 from rebecsim.lang.reading.imports import bundled, read_model
 
@@ -243,6 +244,13 @@ def test_the_nearest_constant_counts(engine: rs.Engine) -> None:
     assert kinds["Last"].constants == {"size": 3, "share": 1.0, "quick": True}
     plain = loaded.rebeca()
     assert rs.simulate(rs.loads(plain), until=99, seed=1, engine=engine).state["z"]["a"] == 330
+
+
+@pytest.mark.parametrize("name", ["size", "Base.size", "x.size"])
+def test_constants_of_classes_are_not_swept(name: str) -> None:
+    with pytest.raises(UserError, match=r"size: is a constant of the class Base; give it the"):
+        rs.run(rs.loads(BASE), runs=1, until=9, sweep={name: [1, 2]})
+    assert rs.run(rs.loads(BASE), runs=1, until=9, sweep={"LIMIT": [2, 4]}, progress=False)
 
 
 def test_constants_are_printed_as_they_are_written() -> None:
