@@ -18,6 +18,7 @@ reactiveclass Desk extends Server(5) {
     env int room = 2;
 }
 """
+UNKNOWN = ("import-unknown", "parts/desk.rebeca", 1, 8)
 OFFICE = """import "parts/desk.rebeca";
 import "lib/source.rebeca";
 
@@ -101,7 +102,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
         ("parts/desk.rebeca", "reactiveclass Desk(", ("unexpected", "parts/desk.rebeca", 1, 20)),
         ("parts/desk.rebeca", "\n  x", ("unexpected", "parts/desk.rebeca", 2, 3)),
         ("parts/desk.rebeca", "main { }", ("import-main", "parts/desk.rebeca", 1, 1)),
-        ("parts/desk.rebeca", 'import "no.rebeca";', ("import-unknown", "parts/desk.rebeca", 1, 8)),
+        ("parts/desk.rebeca", 'import "no.rebeca";', UNKNOWN),
         (
             "parts/desk.rebeca",
             'import "../office.rebeca";',
@@ -127,6 +128,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
             DESK.replace("}", "msgsrv more() { x = 1; } }"),
             ("unknown-name", "parts/desk.rebeca", 6, 17),
         ),
+        ("parts/desk.rebeca", f'import "{"a" * 5000}.rebeca";', UNKNOWN),
         ("office.rebeca", OFFICE.replace("parts/", ""), ("import-unknown", "office.rebeca", 1, 8)),
         (
             "office.rebeca",

@@ -8,6 +8,7 @@ numbers. A file of the same name is looked for there first. Otherwise only the f
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -137,7 +138,9 @@ def _stored(key: str, path: str | Path | None) -> str | None:
         known = key in _packaged()
         return _package().joinpath(key).read_text("utf-8") if known else None
     file = None if path is None else Path(path).parent / key
-    return read_source(file) if file is not None and file.is_file() else None
+    if file is None or not os.path.isfile(file):  # noqa: PTH113 - a name may be too long
+        return None
+    return read_source(file)
 
 
 def whole_model(
