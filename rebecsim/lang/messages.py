@@ -81,7 +81,9 @@ SYNTAX = {
         "the model is empty", "a model has reactive classes and a `main {{ ... }}` block"
     ),
     "main-missing": Template(
-        "the model has no main", "end it with `main {{ Class name(known rebecs):(arguments); }}`"
+        "the model has no main",
+        "end it with `main {{ Class name(known rebecs):(arguments); }}`, or check a model that "
+        "imports this file",
     ),
     "brace-missing": Template(
         "missing `}}` before {found}: the `{{` of line {line} is not closed",

@@ -41,6 +41,7 @@ _KINDS = {
     "variable": lsp.SymbolKind.Variable,
     "constant": lsp.SymbolKind.Constant,
 }
+_BEGIN = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
 _SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
@@ -127,8 +128,13 @@ def _publish(ls: LanguageServer, uri: str) -> None:
     document = ls.workspace.get_text_document(uri)
     if not _is_model(document):
         return
-    found = problems_of(_text(document), document.path, parts=True)
-    shown = [_diagnostic(document, each) for each in found]
+    try:
+        text = bundled(document.source, document.path)
+        found = problems_of(text, document.path, parts=True)
+        shown = [_diagnostic(document, each) for each in found]
+    except (OSError, UserError) as error:  # a file that it imports cannot be read
+        severity = lsp.DiagnosticSeverity.Error
+        shown = [lsp.Diagnostic(_BEGIN, str(error), severity, source="rebecsim")]
     ls.text_document_publish_diagnostics(
         lsp.PublishDiagnosticsParams(uri, shown, version=document.version)
     )
@@ -141,18 +147,11 @@ def _is_model(document: TextDocument) -> bool:
 def _checked(document: TextDocument) -> CheckedModel | None:
     try:
         if _is_model(document):
-            return check_source(_text(document), document.path, parts=True)
-    except RebecaError:
+            text = bundled(document.source, document.path)
+            return check_source(text, document.path, parts=True)
+    except (OSError, UserError):
         pass  # the diagnostics say what is wrong
     return None
-
-
-def _text(document: TextDocument) -> str:
-    """The text of a document, with the files that it imports, as far as they can be read."""
-    try:
-        return bundled(document.source, document.path)
-    except (OSError, UserError):
-        return document.source
 
 
 # --- places --------------------------------------------------------------------------------------
@@ -175,7 +174,7 @@ def _diagnostic(document: TextDocument, found: Diagnostic) -> lsp.Diagnostic:
     message, place = found.message + hint, _range(document, found.span)
     if found.span.file != document.path:  # in a file that it imports
         message = f"{found.span.file}:{found.span.line}:{found.span.column}: {message}"
-        place = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        place = _BEGIN
     return lsp.Diagnostic(
         place,
         message,

@@ -17,7 +17,7 @@ from rebecsim.actors import Constant
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
 from rebecsim.exploration import Neighbourhood, Path as Run, RebecState
-from rebecsim.lang import problems_of
+from rebecsim.lang import Diagnostic, problems_of
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.live import Stepper, Turn
 from rebecsim.report.graphs import states_svg, transition_labels
@@ -28,20 +28,29 @@ from rebecsim.web.rendering import shown_error
 from rebecsim.web.steppers import ModelSteppers
 
 _MOST_PROBLEMS = 100
+_FILE = "model.rebeca"
 
 
 def problems_shown(text: str) -> list[dict[str, Any]]:
-    """Give what is wrong with a text in Rebeca, as the editor marks it."""
+    """Give what is wrong with a text in Rebeca, as the editor marks it.
+
+    What is wrong in a file that it imports is marked on the first line.
+    """
     try:
-        found = problems_of(text, "model.rebeca")
+        found = problems_of(text, _FILE)
     except UserError as error:
         return [problem_on(1, str(error))]
-    plain = [
-        each.to_json() | {"message": shown_error(each.message)} for each in found[:_MOST_PROBLEMS]
-    ]
-    for each in plain:
-        del each["file"]
-    return plain
+    return [_marked(each) for each in found[:_MOST_PROBLEMS]]
+
+
+def _marked(found: Diagnostic) -> dict[str, Any]:
+    plain = found.to_json() | {"message": shown_error(found.message)}
+    file = plain.pop("file")
+    if file == _FILE:
+        return plain
+    place = f"{file}:{found.span.line}:{found.span.column}"
+    said = problem_on(1, f"{place}: {found.message}")
+    return plain | said | {name: plain[name] for name in ("severity", "hint", "code")}
 
 
 def problem_on(line: int, message: str, column: int = 1) -> dict[str, Any]:

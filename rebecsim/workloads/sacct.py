@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import combinations_with_replacement
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,7 +17,7 @@ import numpy as np
 
 from rebecsim.wording import suggestion
 from rebecsim.workloads.cleaning import CleaningRules, columns_of, workload_of_columns
-from rebecsim.workloads.files import WorkloadError, text_lines
+from rebecsim.workloads.files import LARGEST, WorkloadError, text_lines
 from rebecsim.workloads.workload import UNKNOWN, Workload
 
 Read = TypeVar("Read")
@@ -30,6 +28,10 @@ SACCT = "write the log by sacct -a -X -D -P -o ALL"
 """What to do about a log that lacks something."""
 _FREE = ("constraints", "submitline", "jobname", "comment", "workdir", "admincomment", "licenses")
 """Columns whose text may have the `|` that separates columns."""
+_RELATED = ("constraints", "submitline")
+_Texts = tuple[tuple[str, str], ...]
+_MOST_BARS = 60
+"""The most `|` in the texts of a row."""
 _PROGRAMS = {"salloc", "sbatch", "srun", "scrun", "sattach"}
 _STATUS = {"COMPLETED": 1, "CANCELLED": 5, "PENDING": UNKNOWN, "RUNNING": UNKNOWN}
 
@@ -40,6 +42,7 @@ _DURATION = re.compile(
     r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(?:\.\d*)?", re.ASCII
 )
 _MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)", re.ASCII)
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
 NOT_SET = frozenset({"", "unknown", "none", "(null)", "n/a"})
 
 
@@ -74,14 +77,15 @@ def moment(text: str) -> int | None:
             return None
         raise ValueError("a time as 2026-01-31T08:00:00 is expected; unset SLURM_TIME_FORMAT")
     year, month, day, *clock = (int(each) for each in found.groups())
-    if not (1 <= month <= 12 and 1 <= day <= 31 and clock[0] < 24 and max(clock) < 61):
+    known = year and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+    if not (known and clock[0] < 24 and max(clock) < 61):
         raise ValueError("there is no such day or hour")
     return calendar.timegm((year, month, day, *clock))
 
 
 def megabytes(text: str) -> int:
     """Read an amount of memory, MB; without a unit it is in MB. Raises ValueError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtp]?)b?", text.strip().lower(), re.ASCII)
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)([kmgtp]?)b?", text.strip().lower(), re.ASCII)
     if found is None:
         raise ValueError("memory is expected, in MB or as 4G")
     return int(float(found[1]) * _UNITS[found[2] or "m"] / _UNITS["m"])
@@ -176,7 +180,7 @@ class SacctRow(NamedTuple):
         """Give the number of the job. Raises WorkloadError, as all that follow."""
         column = "JobIDRaw" if "jobidraw" in self.cells else "JobID"
         text = self.cells[column.lower()]
-        if not text.isdecimal():
+        if not _COUNT.fullmatch(text):
             hint = "add the column JobIDRaw" if column == "JobID" else "a number is expected"
             raise self.wrong(column, hint)
         return int(text)
@@ -229,7 +233,7 @@ class SacctRow(NamedTuple):
     def whole(self, *columns: str) -> int:
         """Give a count: the first of some columns that is above 0, or else 0."""
         texts = (self.cells.get(each.lower(), "") for each in columns)
-        return next((int(each) for each in texts if each.isdecimal() and int(each)), 0)
+        return next((int(each) for each in texts if _COUNT.fullmatch(each) and int(each)), 0)
 
     def old_memory(self) -> tuple[str, int] | None:
         """Give the memory as older logs have it, `4Gn` of a node or `4Gc` of a CPU: n or c, MB."""
@@ -311,7 +315,7 @@ def _record(row: SacctRow, submitted: dict[int, int]) -> dict[str, Any]:
     size = max(requested, allocated if requested < 1 else 0, 1)
     unit, memory = row.old_memory() or ("", asked.get("mem", 0))
     memory *= {"c": size, "n": nodes, "": 1}[unit]
-    return {
+    found = {
         "job": number,
         "submit": submit,
         "wait": UNKNOWN if start is None else start - submit,
@@ -326,6 +330,11 @@ def _record(row: SacctRow, submitted: dict[int, int]) -> dict[str, Any]:
         "queue": cells["partition"],
         "executable": cells.get("jobname", ""),
     }
+    for name, value in found.items():
+        if isinstance(value, int) and value > LARGEST:
+            problem = f"{name.replace('_', ' ')} is too large: {value:,}"
+            raise WorkloadError.at(row.path, row.line, f"{problem:.60}")
+    return found
 
 
 def _require_columns(path: Path, line: int, header: list[str]) -> None:
@@ -340,40 +349,68 @@ def _require_columns(path: Path, line: int, header: list[str]) -> None:
 
 
 def _joined(cells: list[str], header: list[str]) -> list[str]:
-    """Put cells together whose text has a `|` of its own; empty: it cannot be done."""
-    likely: list[str] = []
-    free = [place for place, name in enumerate(header) if name in _FREE]
-    for places in combinations_with_replacement(free, max(len(cells) - len(header), 0)):
-        more = Counter(places)
-        made, begin = [], 0
-        for place in range(len(header)):
-            end = begin + 1 + more[place]
-            made.append("|".join(cells[begin:end]))
-            begin = end
-        found = dict(zip(header, made, strict=False))
-        if begin == len(cells) and _is_likely(found):
-            if _is_explained(found):
-                return made
-            likely = likely or made
-    return likely
+    """Put cells together whose text has a `|` of its own; empty: it cannot be done.
+
+    Earlier columns get as many `|` as they can, so that the features of the job stand in its
+    command line, if that can be.
+    """
+    bars = len(cells) - len(header)
+    if not 0 < bars <= _MOST_BARS:
+        return []
+    places = [place for place, name in enumerate(header) if name in _FREE]
+    ends = [*places[1:], len(header)]
+
+    @cache
+    def rest(index: int, used: int, texts: _Texts | None) -> list[str] | None:
+        """Give the columns from a free one on, before which are so many `|`; None: there are none.
+
+        `texts` are those that features and command line have before; None: they do not matter.
+        """
+        if index == len(places):
+            return [] if used == bars and (texts is None or _is_explained(texts)) else None
+        place, end = places[index], ends[index]
+        for own in range(bars - used, -1, -1):
+            begin = place + used
+            text = "|".join(cells[begin : begin + own + 1])
+            made = [text, *cells[begin + own + 1 : end + used + own]]
+            if not all(map(_is_likely, header[place:end], made)):
+                continue
+            known = texts
+            if texts is not None and header[place] in _RELATED:
+                known = (*texts, (header[place], text))
+                if len(known) == len(_RELATED):
+                    if not _is_explained(known):
+                        continue
+                    known = None
+            below = rest(index + 1, used + own, known)
+            if below is not None:
+                return made + below
+        return None
+
+    first = cells[: places[0]] if places else []
+    if not places or not all(map(_is_likely, header, first)):
+        return []
+    found = rest(0, 0, ())
+    found = rest(0, 0, None) if found is None else found
+    return [] if found is None else first + found
 
 
-def _is_explained(cells: dict[str, str]) -> bool:
+def _is_explained(texts: _Texts) -> bool:
     """Whether the features of a job stand as a word in its command line."""
-    word = re.escape(cells.get("constraints", ""))
-    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", cells.get("submitline", "")))
+    given = dict(texts)
+    word = re.escape(given.get("constraints", ""))
+    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", given.get("submitline", "")))
 
 
-def _is_likely(cells: dict[str, str]) -> bool:
-    line = cells.get("submitline", "")
-    if line.strip() and PurePath(line.split(maxsplit=1)[0]).name not in _PROGRAMS:
-        return False
-    if " " in cells.get("constraints", ""):
-        return False
-    try:
-        moment(cells["submit"])
-        moment(cells["start"])
-        moment(cells["end"])
-    except ValueError:
-        return False
-    return cells["state"].partition(" ")[0].replace("_", "").isupper()
+def _is_likely(column: str, text: str) -> bool:
+    """Whether a cell may be of a column."""
+    match column:
+        case "submitline":
+            return not text.strip() or PurePath(text.split(maxsplit=1)[0]).name in _PROGRAMS
+        case "constraints":
+            return " " not in text
+        case "submit" | "start" | "end":
+            return text.strip().lower() in NOT_SET or bool(_MOMENT.fullmatch(text))
+        case "state":
+            return text.partition(" ")[0].replace("_", "").isupper()
+    return True

@@ -112,6 +112,8 @@ TABLE: list[Case] = [
     ("duplicate", member, "env int c = 1; msgsrv m() { ¶int c; }"),
     ("constant-type", member, "env ¶int[2] c = {1, 2};"),
     ("constant-type", member, "env ¶E c = 1;"),
+    ("not-assignable", member, "env int c = 1; msgsrv s() { ¶c = 2; }"),
+    ("not-assignable", member, "env distribution c = uniform(1, 2); int f() { ¶c++; return 1; }"),
     ("constant-place", member, "env int c = 1; statevars { int x = ¶c; }"),
     ("mismatch", member, "env int c = ¶true;"),
     ("unknown-name", member, "env int c = ¶d;"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
+from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError, check_file, check_source, format_source, print_model
 from rebecsim.lang.reading.imports import bundled, read_model
 
@@ -17,6 +18,7 @@ reactiveclass Desk extends Server(5) {
     env int room = 2;
 }
 """
+UNKNOWN = ("import-unknown", "parts/desk.rebeca", 1, 8)
 OFFICE = """import "parts/desk.rebeca";
 import "lib/source.rebeca";
 
@@ -61,8 +63,9 @@ def test_a_model_is_complete_without_the_files_that_it_imports(office: Path) -> 
     assert (again.states, again.transitions) == (first.states, first.transitions)
     assert text.startswith(OFFICE)
     assert bundled(text, office) == text
-    office.write_text(text)  # a text from a record is a model as it stands
-    assert rs.explore(rs.load(office)).states == first.states
+    for line_end in ("\n", "\r\n"):  # a text from a record is a model as it stands
+        office.write_text(text, newline=line_end)
+        assert rs.explore(rs.load(office)).states == first.states
     plain = rs.load(office).rebeca()
     assert "import" not in plain
     assert rs.explore(rs.loads(plain)).states == first.states
@@ -99,7 +102,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
         ("parts/desk.rebeca", "reactiveclass Desk(", ("unexpected", "parts/desk.rebeca", 1, 20)),
         ("parts/desk.rebeca", "\n  x", ("unexpected", "parts/desk.rebeca", 2, 3)),
         ("parts/desk.rebeca", "main { }", ("import-main", "parts/desk.rebeca", 1, 1)),
-        ("parts/desk.rebeca", 'import "no.rebeca";', ("import-unknown", "parts/desk.rebeca", 1, 8)),
+        ("parts/desk.rebeca", 'import "no.rebeca";', UNKNOWN),
         (
             "parts/desk.rebeca",
             'import "../office.rebeca";',
@@ -125,6 +128,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
             DESK.replace("}", "msgsrv more() { x = 1; } }"),
             ("unknown-name", "parts/desk.rebeca", 6, 17),
         ),
+        ("parts/desk.rebeca", f'import "{"a" * 5000}.rebeca";', UNKNOWN),
         ("office.rebeca", OFFICE.replace("parts/", ""), ("import-unknown", "office.rebeca", 1, 8)),
         (
             "office.rebeca",
@@ -145,9 +149,36 @@ def test_messages_name_the_other_file(office: Path) -> None:
     office.write_text('import "lib/server.rebeca";\n' + OFFICE)
     with pytest.raises(RebecaError, match=r"already declared \(.*parts/desk.rebeca, line 1\)"):
         check_file(office)
-    office.write_text(OFFICE.replace("source", "sourc"))
-    with pytest.raises(RebecaError, match=r"did you mean lib/source\.rebeca"):
-        check_file(office)
+    for path in ("lib/sourc.rebeca", "source.rebeca", "Lib/source.rebeca"):
+        office.write_text(OFFICE.replace("lib/source.rebeca", path))
+        with pytest.raises(RebecaError, match=r"did you mean lib/source\.rebeca"):
+            check_file(office)
+
+
+def test_files_that_import_each_other_too_deep_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "0.rebeca").write_text("reactiveclass A(1) { }")
+    for number in range(1, 1000):
+        (tmp_path / f"{number}.rebeca").write_text(f'import "{number - 1}.rebeca";')
+    file = tmp_path / "m.rebeca"
+    file.write_text('import "150.rebeca"; main { A a():(); }')
+    assert list(check_file(file).classes) == ["A"]
+    file.write_text('import "999.rebeca"; main { A a():(); }')
+    assert refused(file) == [("too-deep", "800.rebeca", 1, 8)]
+
+
+def test_only_imports_are_read(office: Path) -> None:
+    (office.parent / "odd.rebeca").write_bytes(b"\xff")
+    before = '// import "odd.rebeca";\n/* import "odd.rebeca"; */\n'
+    office.write_text(before + OFFICE + before)
+    text = read_model(office)
+    assert "./odd.rebeca" not in text
+    assert check_source(text).classes["Desk"].queue_size == 5
+
+
+@pytest.mark.parametrize("part", ["// ", "/**/", "/*", " "])
+def test_a_text_of_many_comments_is_read_at_once(part: str) -> None:
+    text = f"import {part * 10_000}\nx"
+    assert bundled(text) == text
 
 
 def test_texts_from_elsewhere_read_no_files(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +246,13 @@ def test_the_nearest_constant_counts(engine: rs.Engine) -> None:
     assert kinds["Last"].constants == {"size": 3, "share": 1.0, "quick": True}
     plain = loaded.rebeca()
     assert rs.simulate(rs.loads(plain), until=99, seed=1, engine=engine).state["z"]["a"] == 330
+
+
+@pytest.mark.parametrize("name", ["size", "Base.size", "x.size"])
+def test_constants_of_classes_are_not_swept(name: str) -> None:
+    with pytest.raises(UserError, match=r"size: is a constant of the class Base; give it the"):
+        rs.run(rs.loads(BASE), runs=1, until=9, sweep={name: [1, 2]})
+    assert rs.run(rs.loads(BASE), runs=1, until=9, sweep={"LIMIT": [2, 4]}, progress=False)
 
 
 def test_constants_are_printed_as_they_are_written() -> None:

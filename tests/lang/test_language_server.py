@@ -25,12 +25,12 @@ OPTIONS = {"tabSize": 4, "insertSpaces": True}
 class Editor:
     """Speaks with a server; all that is said is known beforehand."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, uri: str = URI) -> None:
         self._text = text
         self._said: list[dict[str, Any]] = []
         self._ask("initialize", processId=None, rootUri=None, capabilities={})
         self._tell("initialized")
-        opened = {"uri": URI, "languageId": "rebeca", "version": 1, "text": text}
+        opened = {"uri": uri, "languageId": "rebeca", "version": 1, "text": text}
         self._tell("textDocument/didOpen", textDocument=opened)
 
     def _tell(self, method: str, **parameters: Any) -> None:
@@ -227,6 +227,14 @@ def test_what_is_laid_out_or_cannot_be_is_left_alone() -> None:
         editor = Editor(text)
         number = editor.ask("textDocument/formatting", options=OPTIONS)
         assert editor.answers()[0][number] == expected
+
+
+def test_an_imported_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "odd.rebeca").write_bytes(b"\n\xff")
+    editor = Editor('import "odd.rebeca";\n', (tmp_path / "a.rebeca").as_uri())
+    ((found,),) = editor.answers()[1]
+    assert found["range"]["start"] == {"line": 0, "character": 0}
+    assert "odd.rebeca:2:1: error: byte 0xff is not UTF-8" in found["message"]
 
 
 def test_what_is_imported_is_found_in_its_file() -> None:

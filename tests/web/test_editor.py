@@ -43,6 +43,14 @@ def test_problems_are_those_of_the_command(app: Any, tmp_path: Path, run: Any) -
     assert json.loads(send_form(app(), "/edit/check", text=TICKETS).text) == {"problems": []}
 
 
+def test_problems_of_imported_files_name_their_place(app: Any) -> None:
+    text = '// rebeca: core\nimport "lib/clock.rebeca";\nreactiveclass A(2) { }\nmain { A a():(); }'
+    shown = json.loads(send_form(app(), "/edit/check", text=text).text)["problems"]
+    assert (shown[0]["line"], shown[0]["code"]) == (1, "core-time")
+    assert shown[0]["message"].startswith("lib/clock.rebeca:13:27: Core Rebeca has no time")
+    assert shown[0]["hint"]
+
+
 def test_layout_is_given_for_what_can_be_read(app: Any) -> None:
     laid_out = json.loads(send_form(app(), "/edit/format", text=WRONG).text)["text"]
     assert laid_out.startswith("reactiveclass R(2) {\n    R() {\n        self.mm();\n    }\n")

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from rebecsim.workloads import WorkloadError, read_log, read_sacct, read_schedule
 from rebecsim.workloads.logs import names_of
+from rebecsim.workloads.sacct import sacct_rows
 from tests.conftest import Run
 
 HEADER = (
@@ -93,6 +94,12 @@ def test_columns_of_older_versions(tmp_path: Path) -> None:
         ("|00:01:40", "", "sacct.txt:4: 14 columns, but the header has 15; write the log by sacct"),
         ("2026-03-02T08:10:00", "soon", "sacct.txt:4: End=soon: a time as 2026-01-31T08:00:00 is"),
         ("00:01:40", "long", "sacct.txt:4: Suspended=long: a time is expected, as 90 (minutes)"),
+        ("2026-03-02T08:10:00", "2026-02-29T08:10:00", "End=2026-02-29T08:10:00: there is no such"),
+        ("|7|", f"|{10**16}|", "sacct.txt:4: job is too large: 10,000,000"),
+        ("|7|", f"|{'7' * 5000}|", "sacct.txt:4: JobIDRaw=77777"),
+        ("cpu=4", f"cpu={10**15}P", "sacct.txt:2: requested processors is too large: 1,125,899"),
+        ("mem=8G", f"mem={10**17}P", "sacct.txt:2: requested memory is too large: 27,487,790,694"),
+        ("mem=8G", f"mem={'9' * 400}P", "sacct.txt:2: ReqTRES=cpu=4,mem=99999"),
         ("cpu=4", "cpu=x", "sacct.txt:2: ReqTRES=cpu=x,mem=8G,node=2: a whole number of 0 or more"),
         ("|7|", "|x|", "sacct.txt:4: JobIDRaw=x: a number is expected"),
         ("JobIDRaw|", "Other|", "sacct.txt:5: JobID=9+0: add the column JobIDRaw"),
@@ -102,6 +109,16 @@ def test_what_is_wrong_has_a_place(tmp_path: Path, old: str, new: str, expected:
     with pytest.raises(WorkloadError) as caught:
         read_log(written(tmp_path, LOG.replace(old, new)))
     assert expected in str(caught.value)
+
+
+def test_texts_may_have_the_sign_that_separates_columns(tmp_path: Path) -> None:
+    header = "AdminComment|Comment|Constraints|Licenses|SubmitLine|WorkDir|" + HEADER
+    row = "||gpu||sbatch -C gpu --wrap a{bars}|/home|" + LOG.splitlines()[-1]
+    rows = list(sacct_rows(written(tmp_path, f"{header}\n{row.format(bars='| b' * 60)}")))
+    assert [each.cells["constraints"] for each in rows] == ["gpu"]
+    assert rows[0].cells["submitline"].count("|") == 60
+    with pytest.raises(WorkloadError, match=r"sacct\.txt:2: 82 columns, but the header has 21"):
+        list(sacct_rows(written(tmp_path, f"{header}\n{row.format(bars='|' * 61)}")))
 
 
 def test_a_log_of_no_job_is_refused(tmp_path: Path) -> None:

@@ -161,12 +161,23 @@ def sweep_fault(opened: Opened, name: str, values: tuple[Any, ...]) -> str | Non
         else:
             allowed = _constant_kind(opened, name)
     except UserError as error:
-        return str(error)
+        return _class_constant(opened, parameter or name) or str(error)
     fault = next((value for value in values if not _fits(value, allowed)), None)
     if fault is None:
         return None
     shown = str(fault).lower() if isinstance(fault, bool) else f"{fault!r}"
     return f"{shown} is not of type {allowed}, which {name} takes"
+
+
+def _class_constant(opened: Opened, name: str) -> str | None:
+    """Say of a constant of a class why it cannot have other values; None for another name."""
+    for owner, checked in opened.checked.classes.items():
+        if not opened.is_python and name in checked.constants:
+            return (
+                f"is a constant of the class {owner}; give it the value of an env constant before "
+                "the classes, and change that one"
+            )
+    return None
 
 
 def _constant_kind(opened: Opened, name: str) -> PrimitiveType:

@@ -132,7 +132,7 @@ class _Rewriter:
                 self.findings.report("constant-differs", each.type.span, **values)
 
     def _check_names(self, bases: list[syntax.ReactiveClass], constants: _Constants) -> None:
-        """Report variables that are called like a constant, and constants outside of messages."""
+        """Report constants that are assigned, declared again, or read outside of messages."""
         tree = self.written
         fields = [*tree.known_rebecs, *tree.state_variables]
         outside: list[syntax.Node] = [*fields, *tree.constructors]
@@ -142,6 +142,12 @@ class _Rewriter:
             if name in constants:
                 place = constants[name].span
                 self.findings.report_twice("env constant", name, node.span, place)
+        for node in (each for root in own for each in walk(root)):
+            match node:
+                case syntax.Assignment(syntax.Name(name)) | syntax.Increment(syntax.Name(name)):
+                    if name in constants:
+                        what = f"env constant `{name}`"
+                        self.findings.report("not-assignable", node.target.span, what=what)
         inherited = [each for base in bases for each in (*base.known_rebecs, *base.state_variables)]
         for field in inherited:
             for each in tree.constants:

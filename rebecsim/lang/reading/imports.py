@@ -8,7 +8,9 @@ numbers. A file of the same name is looked for there first. Otherwise only the f
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from posixpath import dirname, normpath
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _PACKAGED = "lib/"
-_IMPORT = re.compile(r'\bimport\b(?:\s|/\*.*?\*/|//[^\n]*)*"([^"\n]*)"', re.S)
-_BEHIND = re.compile(r"^// imported from (.+):\n((?://\|.*(?:\n|\Z))+)", re.M)
+_GAP = r"(?:\s|/\*.*?\*/|//[^\n]*)*+"
+_IMPORT = re.compile(rf'{_GAP}import{_GAP}"([^"\n]*)"{_GAP};', re.S)
+_BEHIND = re.compile(r"^// imported from (.+):\r?\n((?://\|.*(?:\n|\Z))+)", re.M)
 
 
 def read_model(path: str | Path) -> str:
@@ -66,8 +69,8 @@ def _imported(text: str, known: dict[str, str], path: str | Path | None) -> dict
     added: dict[str, str] = {}
     while pending:
         one, folder = pending.pop()
-        for found in _IMPORT.finditer(one):
-            key = _key(found[1], folder)
+        for found in _import_paths(one):
+            key = _key(found, folder)
             if key is None or key in added:
                 continue
             behind = known.get(key)
@@ -76,6 +79,14 @@ def _imported(text: str, known: dict[str, str], path: str | Path | None) -> dict
                 added[key] = behind
                 pending.append((behind, dirname(key)))
     return added
+
+
+def _import_paths(text: str) -> Iterator[str]:
+    """What a text imports, as far as it can be read: imports stand before all else."""
+    place = 0
+    while found := _IMPORT.match(text, place):
+        yield found[1]
+        place = found.end()
 
 
 def _texts_behind(text: str) -> dict[str, str]:
@@ -127,7 +138,9 @@ def _stored(key: str, path: str | Path | None) -> str | None:
         known = key in _packaged()
         return _package().joinpath(key).read_text("utf-8") if known else None
     file = None if path is None else Path(path).parent / key
-    return read_source(file) if file is not None and file.is_file() else None
+    if file is None or not os.path.isfile(file):  # noqa: PTH113 - a name may be too long
+        return None
+    return read_source(file)
 
 
 def whole_model(
@@ -170,7 +183,7 @@ class _Reader:
 
     def read(self, tree: syntax.Model, path: tuple[str, ...]) -> None:
         """Read what a file imports; `path` are the files that import it, and itself."""
-        from rebecsim.lang.reading.parser import parse_library
+        from rebecsim.lang.reading.parser import MAX_NESTING, parse_library
 
         for node in tree.imports:
             key = _key(node.path, dirname(path[-1]))
@@ -180,6 +193,8 @@ class _Reader:
                 names = [self._name(each) for each in (*path[path.index(key) :], key)]
                 shown = " imports ".join(names)
                 self._refuse(diagnose("import-cycle", node.span, path=shown))
+            elif len(path) > MAX_NESTING:
+                self._refuse(diagnose("too-deep", node.span))
             elif key not in self.seen:
                 self.seen.add(key)
                 name, text = self._name(key), self._text(node, key)
@@ -198,7 +213,10 @@ class _Reader:
         text = self.behind.get(key)
         text = _stored(key, None) if text is None else text
         if text is None:
-            hint = suggestion(key, _packaged()) if key.startswith(_PACKAGED) else None
+            known = _packaged()
+            meant = _PACKAGED + PurePath(key).name
+            near = key if key.startswith(_PACKAGED) else meant if meant in known else ""
+            hint = suggestion(near, known) if near else None
             self._refuse(diagnose("import-unknown", node.span, hint, path=node.path))
         return text
 
