@@ -83,7 +83,7 @@ def sensitivity(
     replications: Replications = None,
     options: Searching = Searching(),
 ) -> None:
-    """Find which parameters matter, and how much of the variance each explains.
+    """Find which parameters matter, and how much.
 
     Each value of a parameter is equally likely; numbers are levels, names are categories. SALib
     computes Sobol's indices from all cells, or Morris's elementary effects from some.

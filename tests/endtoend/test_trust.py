@@ -24,7 +24,7 @@ from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.trust import UntrustedCodeError
 from rebecsim.web import Admission, Library, make_app
 from rebecsim.web.studies.run_finder import id_of
-from rebecsim.web.studies.scenarios import checked
+from rebecsim.web.studies.scenarios import checked, text_in_form
 from tests.clusters.model.models import QUEUE_PYTHON, SCENARIO, written
 from tests.conftest import Run
 from tests.on_asgi import ask
@@ -158,7 +158,7 @@ def test_reading_runs_runs_no_model(run: Run, place: Path) -> None:
 
 def test_a_scenario_in_the_browser_may_not_name_a_program(place: Path) -> None:
     with pytest.raises(ScenarioError, match="neither a link nor a program"):
-        checked(ABOUT_PYTHON, False, place)
+        checked(text_in_form(ABOUT_PYTHON, False, place))
     assert not trace_of(place).exists()
 
 

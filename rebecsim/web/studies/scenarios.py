@@ -90,10 +90,12 @@ def _may_be_read(folder: Path, name: str, around: Path) -> bool:
     if Path(name).suffix == ".py":
         return False
     file = folder / name
+    if not _lies_below(file, around):
+        return False
     with suppress(UserError, OSError):  # which reading the scenario will tell
-        if file.suffix == ".rebeca":
-            return all(_lies_below(each, around) for each in (file, *imported_files(file)))
-    return _lies_below(file, around)
+        if file.suffix == ".rebeca" and file.is_file():  # no pipe
+            return all(_lies_below(each, around) for each in imported_files(file))
+    return True
 
 
 def _lies_below(file: Path, around: Path) -> bool:
