@@ -114,6 +114,8 @@ def restricted(
 
 def _require_key(plan: Plan, name: str, one: str, coordinates: Sequence[str]) -> None:
     """Raise ArgumentError, with what may have been meant, for a key that cannot be swept."""
+    if name not in plan.scenario.model_copy(update={"sweep": {name: ()}}).swept:
+        return  # a constant or an argument of a model, for which its kind looks
     keys = (key for each in coordinates for key in (each, f"{each}s"))
     listed = [key for key in keys if _lists_values(_at(plan.scenario, key))]
     try:
